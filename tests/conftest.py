@@ -1,4 +1,4 @@
-"""A small drive, and the command line as a user meets it."""
+"""Fixtures: a small drive, and the command line as a user runs it."""
 
 from __future__ import annotations
 
@@ -14,37 +14,37 @@ import pytest
 
 
 class Ended(NamedTuple):
-    """How a command ended."""
+    """The result of a command."""
 
     status: int
     out: str
     err: str
 
 
-# Shells start what goes on in the background with Ctrl-C ignored, and so would be all that
-# the tests start.
+# Shells start background processes with Ctrl-C ignored, and the processes that the tests start
+# would inherit that.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
-# readline, which pytest imports, says to processes that the tests start how wide a terminal is,
-# and tables would be folded to it.
+# readline, which pytest imports, exports the width of the terminal, and tables of the processes
+# that the tests start would be folded to it.
 os.unsetenv("COLUMNS")
 
 
 @pytest.fixture(scope="session")
 def small() -> dict[str, Any]:
-    """As ``config``, for modules that share one run; not to be changed."""
+    """The value of ``config``, for modules that share one run; not to be changed."""
     return _CONFIG
 
 
 @pytest.fixture
 def config() -> dict[str, Any]:
-    """Writes to a small, full drive with the auditor on: 3,000 requests, GC included."""
+    """Reads and writes on a small, full drive with the audit: 3,000 requests, GC included."""
     return copy.deepcopy(_CONFIG)
 
 
 @pytest.fixture
 def experiment_file(tmp_path: Path) -> Path:
-    """The same as a TOML file."""
+    """The configuration as a TOML file."""
     file = tmp_path / "experiment.toml"
     file.write_text(_TOML, encoding="utf-8")
     return file
@@ -52,7 +52,7 @@ def experiment_file(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def flashscape(tmp_path: Path):
-    """Run the command in an empty directory."""
+    """Function that runs the command in an empty directory."""
 
     def run(*arguments: str | Path) -> Ended:
         command = [sys.executable, "-m", "flashscape", *map(str, arguments)]

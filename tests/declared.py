@@ -1,4 +1,4 @@
-"""What a study declares, run by run."""
+"""The runs that a study declares."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from flashscape.reproduce.study import of_name
 
 
 def declared(study, profile, traces="no-traces"):
-    """The runs of all exhibits by name; those of one name are of one experiment."""
+    """Return the runs of all exhibits by name; runs of one name have the same experiment."""
     setting = Setting(profile, Path(traces))
     runs = {}
     for name in of_name(study).exhibits:

@@ -1,8 +1,8 @@
-"""The rules of the house that a program can check, and how far the code keeps them.
+"""House rules that a program can check, and the record of their violations.
 
-What broke a rule when the rule was made stands in ``house.toml``, a record that may only
-shrink. ``python tests/house.py`` takes out of it what is mended; with ``--all`` it records
-what it finds, so that a review of the record sees what rose.
+``house.toml`` records the code that broke a rule when the rule was made; the record may only
+shrink. ``python tests/house.py`` removes what has been mended; with ``--all`` it records
+everything that it finds, so that a review of the record shows what has risen.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ ROOT = Path(__file__).parent.parent
 RECORD = Path(__file__).with_suffix(".toml")
 
 FUNCTION_LINES = 60
-"""A function fits on a screen."""
+"""Most lines of a function: it fits on a screen."""
 
 DOCUMENT_COLUMNS = 120
-"""A line of a document, without the addresses of its links."""
+"""Most columns of a document's line, without the addresses of its links."""
 
 LAYERS: dict[str, set[str]] = {
     "engine": set(),
@@ -39,21 +39,21 @@ LAYERS: dict[str, set[str]] = {
     "python": {"engine", "settings", "metrics", "ftl", "traces", "host", "drive"},
     "floor": set(),
 }
-"""The crates that each may use, as ARCHITECTURE.md has it."""
+"""Crates that each crate may use, as in ARCHITECTURE.md."""
 
 OF_TESTS = {"traces": {"floor", "host"}}
-"""The crates that tests of a crate may use beside those; of all others, ``floor``."""
+"""Further crates that the tests of a crate may use; of all others, ``floor``."""
 
 
 def _word(pattern: str) -> re.Pattern[str]:
-    """Whole words of prose, and whole parts of names such as ``live_bits``."""
+    """Return a pattern for whole words of prose, and whole parts of names such as ``live_bits``."""
     return re.compile(rf"(?<![A-Za-z])(?:{pattern})(?![a-z])")
 
 
 WORDS: dict[str, tuple[str, re.Pattern[str]]] = {
     "live, dead": ("valid, invalid", _word("[Ll]ive|LIVE|[Dd]ead|DEAD")),
     "make way": ("suspend", _word("(?:[Mm]akes?|[Mm]ade|[Mm]aking)[ _-]way")),
-    # But for the keys of configurations, which stay until 1.0.
+    # Except for configuration keys, which stay until 1.0.
     "soft, urgent": (
         "background GC, foreground GC",
         _word(r"(?<![.\"'])(?:[Ss]oft|SOFT|[Uu]rgent|URGENT)(?!\s*[=\"'])"),
@@ -68,11 +68,11 @@ WORDS: dict[str, tuple[str, re.Pattern[str]]] = {
     "run without time": ("untimed run", _word("[Ww]ithout[-_ ]?[Tt]ime")),
     "look": ("poll", _word("Look|(?:[Aa]|[Tt]he|next|each|first|last|one|two|no) looks?")),
 }
-"""Words of the first draft, each with the field's."""
+"""Words of the first draft, each with the field's word."""
 
 _PROSE = {".rs", ".py", ".pyi", ".md"}
 _PLACES = ("crates", "docs", "examples", "experiments", "python", "tests")
-# The rules, their record, and drives that once failed.
+# Files that are no prose: the rules, their record, and drives that once failed.
 _NOT_PROSE = re.compile(r"tests/house\.|crates/drive/tests/(?:fuzz|gate)")
 
 Counts = dict[str, int]
@@ -80,7 +80,7 @@ Groups = dict[str, list[list[str]]]
 
 
 def prose() -> Iterator[Path]:
-    """Every file that people read."""
+    """Yield every file that people read."""
     for place in (ROOT.glob("*"), *((ROOT / name).rglob("*") for name in _PLACES)):
         for file in sorted(place):
             if file.suffix in _PROSE and not _NOT_PROSE.search(_name(file)) and file.is_file():
@@ -88,7 +88,7 @@ def prose() -> Iterator[Path]:
 
 
 def words() -> Counts:
-    """How often each word of the first draft stands anywhere."""
+    """Count the words of the first draft in all prose."""
     texts = [file.read_text("utf-8") for file in prose()]
     return {
         ours: sum(len(pattern.findall(text)) for text in texts)
@@ -97,7 +97,7 @@ def words() -> Counts:
 
 
 def long_lines() -> Counts:
-    """Lines that are too long in each document, but for tables and code."""
+    """Count the lines that are too long in each document, except for tables and code."""
     documents = [file for file in prose() if file.suffix == ".md"]
     found = {_name(file): len(list(_long_lines(file))) for file in documents}
     return {name: count for name, count in found.items() if count}
@@ -115,7 +115,7 @@ def _long_lines(file: Path) -> Iterator[int]:
 
 
 def long_functions() -> Counts:
-    """Functions that do not fit on a screen, but for those of tests."""
+    """Return functions that do not fit on a screen, except for those of tests."""
     found: Counts = {}
     for file in sorted(ROOT.glob("crates/*/src/**/*.rs")):
         if "tests" not in file.with_suffix("").parts:
@@ -130,7 +130,7 @@ def _longest(file: Path, functions: Iterator[tuple[str, int]]) -> Counts:
 
 
 def rust_functions(text: str) -> Iterator[tuple[str, int]]:
-    """Functions with their lines, but for those of unit tests."""
+    """Yield functions with their line counts, except for those of unit tests."""
     code = NOT_CODE.sub(lambda part: re.sub(r"[^\n]", " ", part[0]), text)
     while tests := re.search(r"#\[cfg\(test\)\]\s*mod\s+\w+\s*{", code):
         code = code[: tests.start()] + code[_end(code, tests.end() - 1) :]
@@ -141,7 +141,7 @@ def rust_functions(text: str) -> Iterator[tuple[str, int]]:
 
 
 def _body(code: str, at: int) -> int | None:
-    """Where the body of a function begins; nothing where it has none."""
+    """Return the position of a function's body; None for a declaration without one."""
     depth = 0
     for place in range(at, len(code)):
         if code[place] in "([":
@@ -163,7 +163,7 @@ def _end(code: str, begin: int) -> int:
 
 
 def python_functions(text: str) -> Iterator[tuple[str, int]]:
-    """Functions with their lines, but for those of their docstrings."""
+    """Yield functions with their line counts, docstrings not counted."""
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             first = node.body[0]
@@ -173,23 +173,23 @@ def python_functions(text: str) -> Iterator[tuple[str, int]]:
 
 
 def crate_graph(crate: str) -> Graph:
-    """The files of a crate that each of its files imports from."""
+    """Return the files of a crate that each of its files imports from."""
     return Crate(ROOT / "crates" / crate / "src").graph()
 
 
 def rust_circles() -> Groups:
-    """Files that import each other, of each crate that has some."""
+    """Return files that import each other, by crate."""
     found = {crate: circles(crate_graph(crate)) for crate in LAYERS}
     return {crate: groups for crate, groups in found.items() if groups}
 
 
 def python_graph() -> Graph:
-    """The modules of the Python package that each of its modules imports from."""
+    """Return the modules of the Python package that each of its modules imports from."""
     return package_graph(ROOT / "python" / "flashscape")
 
 
 def record() -> dict[str, Any]:
-    """What is known to break the rules."""
+    """Read the recorded violations of the rules."""
     return tomllib.loads(RECORD.read_text("utf-8"))
 
 
@@ -215,12 +215,12 @@ def _shrunk(found: Counts, known: Counts) -> Counts:
 
 
 def _parts(found: list[list[str]], known: list[list[str]]) -> list[list[str]]:
-    """Circles that are part of known ones."""
+    """Return circles that are part of known ones."""
     return [group for group in found if any(set(group) <= set(old) for old in known)]
 
 
 def main(arguments: list[str]) -> None:
-    """Takes out of the record what is mended, or records all."""
+    """Remove from the record what is mended, or record everything."""
     counts = {"words": words(), "long_lines": long_lines(), "long_functions": long_functions()}
     of_rust, of_python = rust_circles(), circles(python_graph())
     if arguments != ["--all"]:

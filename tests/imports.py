@@ -1,6 +1,6 @@
-"""Graphs of imports, of the modules of a Rust crate and of the Python package.
+"""Import graphs of the modules of a Rust crate and of the Python package.
 
-An edge leads from a module to the module that *defines* what it names: re-exports are
+An edge leads from a module to the module that *defines* a name that it uses: re-exports are
 followed, so ``use crate::Lpn`` is an edge to the file of ``Lpn``, not to ``lib.rs``. Unit
 tests do not count. Calls of methods are not seen, because no import names them.
 """
@@ -32,7 +32,7 @@ _ROOTS = {"crate", "super", "self", "$crate"}
 
 
 class _File:
-    """What one file imports and names."""
+    """Imports and paths of one file."""
 
     def __init__(self, text: str) -> None:
         self.tokens = _TOKEN.findall(NOT_CODE.sub(" 0 ", text))
@@ -42,7 +42,7 @@ class _File:
         self.paths: list[tuple[str, ...]] = []
         """Paths elsewhere in the code."""
         self.tests: set[str] = set()
-        """Files beside this one that are tests only."""
+        """Files beside this one that contain only tests."""
         self._read()
 
     def _read(self) -> None:
@@ -66,7 +66,7 @@ class _File:
                 is_test = False
                 continue
             elif _is_braced_macro(tokens, at):
-                # What a macro is given may be names of modules.
+                # Arguments of a macro may be names of modules.
                 end = self._closing(at + 2)
                 names = filter(_NAME.fullmatch, tokens[at + 3 : end])
                 self.paths.extend((name, "") for name in names)
@@ -75,7 +75,7 @@ class _File:
             at += 1
 
     def _closing(self, at: int) -> int:
-        """The place of the bracket that ends the one at ``at``."""
+        """Return the place of the bracket that closes the one at ``at``."""
         depth = 0
         for place in range(at, len(self.tokens)):
             if self.tokens[place] in "{([":
@@ -87,7 +87,7 @@ class _File:
         raise AssertionError("a bracket is not closed")
 
     def _skip_item(self, at: int) -> int:
-        """The last place of an item."""
+        """Return the last place of an item."""
         if self.tokens[at] == "mod" and self.tokens[at + 2] == ";":
             self.tests.add(self.tokens[at + 1])
         while self.tokens[at] not in "{;":
@@ -104,7 +104,7 @@ class _File:
         return at
 
     def _take_uses(self, prefix: tuple[str, ...], at: int, end: int) -> None:
-        """The paths of a tree of imports, which is ``tokens[at:end]``."""
+        """Record the paths of an import tree, which is ``tokens[at:end]``."""
         path = prefix
         while at < end:
             token = self.tokens[at]
@@ -164,7 +164,7 @@ class Crate:
         }
 
     def graph(self) -> Graph:
-        """The files that each file imports from."""
+        """Return the files that each file imports from."""
         graph: Graph = {self._names[module]: set() for module in self._files}
         for module, file in self._files.items():
             paths = [*file.uses.values(), *self._spelled_out(module, file)]
@@ -174,7 +174,7 @@ class Crate:
         return graph
 
     def _spelled_out(self, module: Module, file: _File) -> Iterator[tuple[str, ...]]:
-        """Paths in the code that begin in this crate."""
+        """Yield paths in the code that begin in this crate."""
         for path in file.paths:
             is_child = (*module, path[0]) in self._files
             is_begun = path[0] in _ROOTS or path[0] in file.uses
@@ -184,10 +184,10 @@ class Crate:
     def _defining(
         self, module: Module, path: tuple[str, ...], seen: frozenset = frozenset()
     ) -> Module | None:
-        """The module that defines what a path names.
+        """Return the module that defines the name of a path.
 
-        Nothing for paths into other crates, and for a module, of which a path that ends
-        there uses nothing.
+        None for paths into other crates, and for a path that ends at a module, because it uses
+        nothing of it.
         """
         if (module, path) in seen:
             return None
@@ -212,7 +212,7 @@ class Crate:
     def _begin(
         self, module: Module, path: tuple[str, ...], seen: frozenset
     ) -> tuple[Module, tuple[str, ...]] | None:
-        """The module that a path starts from, and what is left of it."""
+        """Return the module that a path starts from, and the rest of the path."""
         at, rest = module, path
         if path[0] in {"crate", "$crate"}:
             return (), path[1:]
@@ -231,7 +231,7 @@ class Crate:
         return None
 
     def _module_of(self, module: Module, path: tuple[str, ...]) -> Module | None:
-        """The module that a path names, where it names one."""
+        """Return the module that a path names; None if it names none."""
         begin = self._begin(module, path, frozenset())
         if begin is None:
             return None
@@ -257,9 +257,9 @@ def _module(file: Path) -> Module:
 
 
 def package_graph(folder: Path) -> Graph:
-    """The modules that each module of a Python package imports from, wherever in its code.
+    """Return the modules that each module of a Python package imports from, anywhere in its code.
 
-    A name that a package has from one of its modules is an edge to that module.
+    A name that a package re-exports from one of its modules is an edge to that module.
     """
     files = {
         _dotted(file, folder): file for file in [*folder.rglob("*.py"), *folder.rglob("*.pyi")]
@@ -282,7 +282,7 @@ def package_graph(folder: Path) -> Graph:
 
 
 def _imports(file: Path, name: str) -> list[tuple[str, str]]:
-    """What a module imports: each name and where it comes from."""
+    """Return the imports of a module: each name and its origin."""
     package = name if file.stem == "__init__" else name.rpartition(".")[0]
     found: list[tuple[str, str]] = []
     for node in ast.walk(ast.parse(file.read_text("utf-8"))):
@@ -301,7 +301,7 @@ def _dotted(file: Path, folder: Path) -> str:
 
 
 def circles(graph: Graph) -> list[list[str]]:
-    """Modules that import each other, directly or by way of others: each group sorted."""
+    """Return groups of modules that import each other, directly or through others, sorted."""
     order: list[str] = []
     seen: set[str] = set()
     for root in sorted(graph):
@@ -321,7 +321,7 @@ def circles(graph: Graph) -> list[list[str]]:
 
 
 def _visit(graph: Graph, root: str, seen: set[str], order: list[str]) -> None:
-    """Appends all that is reached from a module and was not before, farthest first."""
+    """Append all newly reached modules, the farthest first."""
     if root in seen:
         return
     seen.add(root)
@@ -339,13 +339,13 @@ def _visit(graph: Graph, root: str, seen: set[str], order: list[str]) -> None:
 
 
 def way_round(graph: Graph, group: Iterable[str]) -> list[str]:
-    """A shortest circle through one of some modules; its first module is its last."""
+    """Return a shortest circle through some modules; its first module is its last."""
     ways = [way for module in sorted(group) if (way := _way(graph, module, module))]
     return min(ways, key=len)
 
 
 def _way(graph: Graph, begin: str, end: str) -> list[str]:
-    """The shortest way from one module to another, of one import at least."""
+    """Return the shortest way from one module to another, with at least one import."""
     ways = [[begin]]
     seen: set[str] = set()
     for way in ways:

@@ -1,4 +1,4 @@
-"""Where test data lie, and how a preset is cut down to them."""
+"""Places of test data, and the options that cut a preset down to them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ CAPTURED = ROOT / "traces" / "captured"
 _FILES = [*ROOT.glob("examples/*.toml"), *ROOT.glob("experiments/*.toml")]
 SWEEPS = sorted(file for file in _FILES if "\nbase = " in file.read_text(encoding="utf-8"))
 EXPERIMENTS = sorted(set(_FILES).difference(SWEEPS))
-"""What ships, besides presets."""
+"""Experiment files that ship, without presets and sweeps."""
 
 SMALL = (
     "--set=drive.geometry.channels=2",
@@ -19,4 +19,4 @@ SMALL = (
     "--set=drive.geometry.pages_per_block=96",
     "--set=drive.ftl.over_provisioning.exported=1 GiB",
 )
-"""Cuts dc-tlc down to the 1 GiB that the captured traces need."""
+"""Options that reduce dc-tlc to the 1 GiB that the captured traces need."""

@@ -32,13 +32,13 @@ SMALL = {
     "ftl": {"over_provisioning": {"exported": "150 MiB"}},
     "buffer": {"size": "2 MiB"},
 }
-"""A drive of two dies: a cycle of collection is 6 MiB of writes."""
+"""A drive of two dies, whose GC cycle is 6 MiB of writes."""
 
 QUICK = {"time": "1 s", "warm_up": "125 ms", "overwrites": 0.0}
 
 
 def with_spare(**drive) -> dict:
-    """A drive with so much spare space that nothing is collected in a second or two."""
+    """Return a drive with so much spare space that GC does not run in the first seconds."""
     return {**SMALL, "ftl": {"over_provisioning": {"exported": "40 MiB"}}, **drive}
 
 
@@ -57,7 +57,7 @@ def test_every_slice_has_the_requests_of_its_time(multiplier):
     tables = load.workloads(multiplier, lengths, exported_bytes=10**9, seed=1, arrivals="constant")
     counts = {table["name"]: table["stop"]["requests"] for table in tables}
     per_slice = 2000 * multiplier // 4
-    # The first has those of the warm-up before it.
+    # The first slice has the requests of the warm-up before it.
     assert counts.pop("small-reads-1") == per_slice + 250 * multiplier
     assert {counts.pop(f"small-reads-{number}") for number in (2, 3, 4)} == {per_slice}
     assert counts == dict.fromkeys(("large-reads", "large-writes"), 27 * multiplier)
@@ -78,7 +78,7 @@ def test_what_was_asked_is_in_the_results(arrivals):
     assert trial.small_reads.requests == small.requests
     assert trial.small_reads.mean == pytest.approx(small.mean_ns)
     assert sum(count for _, count in trial.small_reads.buckets) == small.requests
-    # In the space of whole large blocks; at multiples of what the tool takes.
+    # Large requests stay in the space of whole large blocks, aligned as in the tool.
     slowest = trial.result.slowest
     large = slowest.filter(pl.col("initiator").str.starts_with("large"))
     assert (large["offset_bytes"] % 131072 == 0).all()
@@ -104,7 +104,7 @@ def test_a_slice_holds_whole_cycles_of_collection():
     cycle = 10 * 24 * 131072  # bytes: ten seconds at multiplier 1
     for multiplier, slice_s in ((1, 10), (2, 5), (3, 20 / 3), (4, 5), (7, 10 * 4 / 7)):
         lengths = load.lengths(multiplier, cycle, warm_up_ns=None, time_ns=None, slices=3)
-        # Rounded up to eighths of a second.
+        # Lengths are rounded up to eighths of a second.
         assert 0 <= lengths.slice_ns / 1e9 - slice_s < 0.125 + 1e-9
         assert lengths.measured_ns == 3 * lengths.slice_ns
         assert lengths.warm_up_ns >= max(2e9, load.cycle_of(multiplier, cycle))
@@ -148,7 +148,7 @@ def test_a_stream_keeps_up_below_its_period():
     assert service.period_ns == 250_000.0
     assert service.passes
     assert service.under_way == pytest.approx(0.999996)
-    # The period itself is too long; two threads have twice the time.
+    # One thread has only the period; two threads have twice the time.
     assert not conditions.service_of(SMALL_READS, 2, 1, [(1, 1, 250_000.0)]).passes
     assert conditions.service_of(SMALL_READS, 2, 2, [(1, 1, 499_999.0)]).passes
     assert conditions.service_of(LARGE_READS, 4, 1, []).period_ns == pytest.approx(1e9 / 96)
@@ -157,7 +157,7 @@ def test_a_stream_keeps_up_below_its_period():
 def test_the_fourth_condition_fails_at_a_computable_multiplier():
     """A small read takes about 200 µs: longer than its period of 500 µs / k from k = 3 on."""
     drive = with_spare(firmware={"read": "140 us"})
-    # Firmware, sense, transfer, decode, link: what an idle drive needs.
+    # Firmware, sense, transfer, decode, link: the latency on an idle drive.
     idle = fs.act.run(drive, 1, **QUICK)
     unloaded = idle.small_reads.min
     assert unloaded == pytest.approx(140_000 + 50_000 + 2_880 + 5_000, rel=0.02)
@@ -168,7 +168,7 @@ def test_the_fourth_condition_fails_at_a_computable_multiplier():
     first = found.trials[[trial.multiplier for trial in found.trials].index(expected + 1)]
     assert first.stress_failures[0].startswith("small reads take ")
     assert first.failures == first.stress_failures
-    # As many threads as are needed: the very same run passes.
+    # With enough threads the same run passes.
     more = fs.act.run(drive, expected + 1, threads=2, **QUICK)
     assert more.passes_stress
     assert more.digest == first.digest
@@ -204,7 +204,7 @@ def test_a_run_that_memory_ends_is_an_overload():
     assert trial.overload == "at 3 s 900 requests are waiting"
     assert (trial.passes_performance, trial.passes_stress) == (False, False)
     assert fs.act.Trial.overloaded("a disk is full", 5, lengths, 1) is None
-    # It can be shown, drawn and written like any other.
+    # This trial can be shown, drawn and written like any other.
     found = fs.act.Search({"drive": "x", "overwrites": None}, [trial], 1, 10)
     assert found.stress.multiplier == 0
     assert json.loads(found.to_json())["trials"][0]["overload"]
@@ -215,7 +215,7 @@ def test_a_run_that_memory_ends_is_an_overload():
 def test_what_a_histogram_cannot_tell_is_counted(tmp_path):
     trial = fs.act.run(SMALL, 8, time="1 s", warm_up="125 ms", overwrites=1.0)
     exact = [[share.slower_most for share in shares] for shares in trial.slices]
-    # As if the bucket of the first threshold had everything.
+    # Pretend that the bucket of the first threshold has all requests.
     vague = [
         tuple(Share(s.threshold_ns, s.limit_share, s.requests, 0, s.requests) for s in shares)
         for shares in trial.slices
@@ -246,7 +246,7 @@ def test_what_a_histogram_cannot_tell_is_counted(tmp_path):
 
 
 def hunted(passes, *, step=1, most=1000) -> tuple[dict[int, bool], int]:
-    """Try what is wanted until nothing is; return what was tried, and in how many rounds."""
+    """Try wanted multipliers until there are none; return them, and the number of rounds."""
     tried: dict[int, bool] = {}
     for rounds in range(100):
         batch = hunt.wanted(tried, step=step, most=most)
@@ -467,7 +467,7 @@ def test_an_interrupted_search_ends_at_once(experiment_file, tmp_path):
     found = re.search(r"with (\d+) multipliers tried; so far the highest that passes the .*", rest)
     assert found is not None, rest
     assert int(found[1]) >= 2
-    # What was told of both is what is known of them.
+    # The verdicts printed before the interruption determine both ratings.
     passed = [line.split(":")[0] for line in told[2:] if line.endswith(": passes\n")]
     if int(found[1]) == 2:
         assert f"the performance test is {(passed or ['none'])[-1]}, the stress test" in found[0]

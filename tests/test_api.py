@@ -1,4 +1,4 @@
-"""The Python face: experiments, their variations, and what is known by name."""
+"""The Python interface: experiments, their variations, and names that are exported."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def test_texts_arrive_as_they_are(title, config):
 
 
 class Scalar:
-    """What NumPy's scalars have in common: NumPy itself may be absent."""
+    """A minimal imitation of NumPy's scalars, as NumPy may be absent."""
 
     dtype = "int64"
 
@@ -201,7 +201,7 @@ def test_every_public_name_is_there():
     text = Path(fs.__file__).read_text(encoding="utf-8")
     [block] = (node for node in ast.parse(text).body if isinstance(node, ast.If))
     imported = {alias.asname: line.module for line in block.body for alias in line.names}
-    # What type checkers read, and what programs get.
+    # Names for type checkers equal names at run time.
     assert set(imported) == set(fs.__all__)
     for name, home in imported.items():
         assert getattr(fs, name) is getattr(import_module(home), name), name

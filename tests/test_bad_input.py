@@ -146,7 +146,7 @@ def test_traces_of_an_experiment_are_checked_with_it(experiment_file, flashscape
 
 
 def test_a_trace_is_refused_before_the_drive_is_filled(flashscape, tmp_path):
-    """dc-tlc whole would take half a minute to fill."""
+    """The whole dc-tlc would take half a minute to fill."""
     rows = b"".join(b"%d.0 %d 0 8 0\n" % (i, i % 16) for i in range(64))
     (tmp_path / "sixteen.txt").write_bytes(rows)
     before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
@@ -218,7 +218,7 @@ def test_a_wrong_format_forced(flashscape):
 
 
 def run_on_disk_of(size, experiment_file, tmp_path, *more):
-    """A limit on the size of files stands in for a full disk."""
+    """Run with a limit on the size of files, which acts as a full disk."""
     command = [sys.executable, "-m", "flashscape", "run", str(experiment_file), "--out", "out"]
 
     def limit():
@@ -288,5 +288,5 @@ def test_what_was_mistaken_is_told_with_what_may_have_been_meant(
     ended = flashscape(*arguments)
     assert ended.status == 2 or arguments[0] == "explain"
     assert told.format(here=tmp_path) in ended.err
-    # Once: click says it of its own groups, too.
+    # Only once: click suggests names for its own groups, too.
     assert ended.err.count("Did you mean") <= 1

@@ -1,4 +1,4 @@
-"""``python -m flashscape.bench``: short runs, for what it writes and not for how fast it is."""
+"""``python -m flashscape.bench``: short runs, which test the output and not the speed."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ END
 
 
 def mqsim(folder: Path, served: int) -> Path:
-    """A program that does as MQSim does, in no time."""
+    """Make a program that imitates MQSim's output at once."""
     program = folder / "MQSim"
     program.write_text(MQSIM.replace("SERVED", str(served)))
     program.chmod(0o755)
@@ -146,7 +146,7 @@ def test_without_a_peer_one_line_says_so(tmp_path):
 
 
 def build_peer(source: Path) -> str:
-    """Try to build MQSim from that; nothing is touched before all mends are possible."""
+    """Try to build MQSim from these sources; nothing is changed until all patches apply."""
     command = [sys.executable, str(ROOT / "scripts" / "peer.py"), str(source)]
     ended = subprocess.run(command, capture_output=True, text=True, check=False)
     assert ended.returncode == 1

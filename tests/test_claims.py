@@ -25,7 +25,7 @@ NAMES = ("a_ns", "b_ns", "c_ns", "x", "y", "f_share", "l_ns", "m_ns", "done")
 
 
 def bound(**table):
-    """A bound from its table; raise StudyError for what is wrong with it."""
+    """Return a bound from its table; raise StudyError for its faults."""
     faults = Faults(Path("claims.toml"))
     [read] = Reader(faults, NAMES).bounds([table], "bounds") or [None]
     refuse([faults])
@@ -33,7 +33,7 @@ def bound(**table):
 
 
 def holds(table, **figures):
-    """Whether figures hold a bound."""
+    """Return True if figures hold a bound."""
     return bound(**table).check({name: Figure.of(value) for name, value in figures.items()}).holds
 
 
@@ -63,7 +63,7 @@ MS = 1_000_000
             {"a_ns": 35_002_000},
             {"a_ns": 35_002_001},
         ),
-        # Either will do: of 28 ms a tenth is 2.8 ms, so 5 ms decide; of 88 ms it is the tenth.
+        # One tolerance suffices: 5 ms decide for 28 ms (a tenth is 2.8 ms), the tenth for 88 ms.
         (
             {"of": "a_ns", "target": "28 ms", "within": ["10 %", "5 ms"]},
             {"a_ns": 33 * MS},
@@ -80,7 +80,7 @@ MS = 1_000_000
             {"f_share": 0.134},
             {"f_share": 0.1339},
         ),
-        # 0.1 + 0.2 is not 0.3 in binary, and 1.15 is below 115/100: decimals are meant.
+        # 0.1 + 0.2 is not 0.3 in binary, and 1.15 is below 115/100: bounds use decimals.
         ({"of": "x", "at_least": 1.15}, {"x": 1.15}, {"x": 1.1499999}),
         (
             {"ratio": ["a_ns", "b_ns"], "at_least": 4, "at_most": 6},
@@ -102,7 +102,7 @@ MS = 1_000_000
             {"a_ns": 45, "b_ns": 50},
             {"a_ns": 44, "b_ns": 50},
         ),
-        # Another figure as the limit: 1.2 times it, and 10 ns.
+        # The limit is another figure: 1.2 times it, plus 10 ns.
         (
             {"of": "a_ns", "at_most": {"figure": "b_ns", "times": 1.2, "plus": "10 ns"}},
             {"a_ns": 130, "b_ns": 100},
@@ -113,7 +113,7 @@ MS = 1_000_000
             {"a_ns": 96_800_000, "b_ns": 24 * MS},
             {"a_ns": 96_800_001, "b_ns": 24 * MS},
         ),
-        # Along a swept parameter all of them hold, each with its own target, or one for all.
+        # Along a swept parameter all must hold, each with its own target, or with one for all.
         ({"of": "l_ns", "at_most": "9 ns"}, {"l_ns": (1, 9, 3)}, {"l_ns": (1, 10, 3)}),
         (
             {"of": "l_ns", "target": {"figure": "m_ns"}, "within": "10 %"},
@@ -137,13 +137,13 @@ MS = 1_000_000
             {"a_ns": 1, "b_ns": 2, "c_ns": 3},
             {"a_ns": 1, "b_ns": 3, "c_ns": 2},
         ),
-        # Each of a group below each of the next.
+        # Each figure of a group must be below each of the next group.
         (
             {"ordering": [["a_ns", "b_ns"], "c_ns"]},
             {"a_ns": 2, "b_ns": 1, "c_ns": 3},
             {"a_ns": 3, "b_ns": 1, "c_ns": 3},
         ),
-        # Of means: (1 + 5) / 2 = 3 is below 4, though 5 is not.
+        # Means: (1 + 5) / 2 = 3 is below 4, though 5 is not.
         (
             {"ordering": [["a_ns", "b_ns"], "c_ns"], "by": "mean"},
             {"a_ns": 1, "b_ns": 5, "c_ns": 4},
@@ -236,7 +236,7 @@ def test_a_wrong_bound_is_refused_with_its_place(table, message):
 
 
 def latency(requests, slow):
-    """So many requests of a microsecond, the last ``slow`` of a millisecond."""
+    """Return a number of requests of a microsecond, the last ``slow`` of a millisecond."""
     buckets = ((1000, requests - slow), (MS, slow))
     return Latency(requests, 0.0, 1000, MS, buckets)
 
@@ -327,14 +327,14 @@ CLAIM = {
 
 
 def read(*claims):
-    """Claims from their tables, and what is wrong with them."""
+    """Read claims from their tables; return them with their faults."""
     faults = Faults(Path("claims.toml"))
     found = read_claims({"claim": list(claims)}, faults, ("figure-1",))
     return found, [f"{p.path}: {p.message}" for p in faults.problems]
 
 
 def checked(table, answer, profile="full"):
-    """A claim that is measured with this answer, or this exception."""
+    """Check a claim with this answer, or this exception."""
     [claim], faults = read(table)
     assert faults == []
 
@@ -379,7 +379,7 @@ def test_the_short_profile_may_have_other_bounds_or_none():
     assert (short.verdict, short.note, short.judged_by) == ("reproduced", "on less", ("b_ns",))
     full = checked(table, Answer("1 ns", figures), "full")
     assert (full.verdict, full.note, full.judged_by) == ("not-run", None, ("a_ns",))
-    # Weaker bounds of the full profile say nothing in one that has bounds of its own.
+    # Weaker bounds of the full profile do not count in a profile with its own bounds.
     weak = table | {"direction": [WEAK]}
     assert checked(weak, Answer("2 ns", figures | {"b_ns": 2}), "short").verdict == "missed"
     left_out = CLAIM | {"short": {"not_run": "it takes a day"}}
@@ -483,7 +483,7 @@ COURSE = {
         ),
         ("E-4", {"d_es_read_p99_999_ns": 900_000}, {"d_es_read_p99_999_ns": 899_999}, {}),
         ("E-4", {"d_es_read_p99_999_ns": 1_200_000}, {"d_es_read_p99_999_ns": 1_200_001}, {}),
-        # With 108 µs allowed: a suspension of 100 µs, and 4 µs twice.
+        # With 108 µs allowed: a suspension of 100 µs, and twice 4 µs.
         (
             "E-5",
             {"es_read_p99_999_ns": 138_000},
@@ -549,7 +549,7 @@ COURSE = {
             {"t_es_write_max_ns": 79_199_999},
             {"baseline_write_max_ns": 24 * MS},
         ),
-        # Of 28 ms (N = 4 ms) 5 ms decide, of 4120 ms (N = 4096 ms) the tenth.
+        # For 28 ms (N = 4 ms) 5 ms decide, for 4120 ms (N = 4096 ms) the tenth does.
         (
             "E-15",
             {"write_max_ns": (33 * MS, 4_532 * MS)},
@@ -565,11 +565,11 @@ COURSE = {
     ],
 )
 def test_the_bounds_of_erase_suspension_are_the_sources(claim, inside, outside, others):
-    """By hand from the paper's figures and the tolerances that were set beside them."""
+    """Values computed by hand from the paper's figures and the tolerances of the study."""
     _, claims, _ = read_data(ROOT / "python/flashscape/studies/erase_suspension")
     [criteria] = [each.full for each in claims if each.id == claim]
     for figures, verdicts in ((inside, {"reproduced"}), (outside, {"direction", "missed"})):
-        # Of figures that only the weaker bounds look at nothing is known.
+        # Figures that only weaker bounds use are unknown.
         unknown = {name: None for bound in criteria.direction for name in bound.names}
         given = unknown | others | figures
         found, why, _ = judge(criteria, {name: Figure.of(value) for name, value in given.items()})

@@ -1,4 +1,4 @@
-"""The command line where all is well: what it prints, where, and what it writes."""
+"""The command line in successful runs: its output, its streams, and its files."""
 
 from __future__ import annotations
 
@@ -234,7 +234,7 @@ def test_schema_and_version(flashscape):
     [
         ("baseline", None),
         ("i-es", "at once (i-es)"),
-        # Five steps of an erase of 3.5 ms have four ends inside.
+        # Five steps of an erase of 3.5 ms have four boundaries inside.
         ("d-es", "after 700 µs, 1.40 ms, 2.10 ms, 2.80 ms (d-es)"),
         ("t-es", "at once until 64 ms from its beginning, then after 700 µs"),
     ],

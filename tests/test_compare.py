@@ -76,10 +76,10 @@ def test_equal_differences_of_figures_that_go_in_steps_prove_nothing():
 
 
 def test_a_quantile_among_few_values_is_known_to_a_step():
-    # The median of 51 and 49: within two standard deviations of the rank, 10, are both values.
+    # Of 51 and 49 values, both are within two standard deviations of the median's rank, 10.
     values = pl.Series([60_000] * 51 + [90_000] * 49)
     assert statistics.quantile(values, 0.5) == (60_000, 30_000)
-    # Among 80 and 20 the median is none but the first; a nanosecond is the least step.
+    # Of 80 and 20 values, the median can only be the first; a nanosecond is the least step.
     values = pl.Series([90_000] * 20 + [60_000] * 80)
     assert statistics.quantile(values, 0.5) == (60_000, 1)
 
@@ -93,7 +93,7 @@ def test_quantiles_are_the_least_that_enough_samples_do_not_exceed():
 
 
 def test_the_bootstrap_agrees_with_a_slow_one():
-    """The standard error of a p90, from resamples that are put together request by request."""
+    """Standard error of a p90, from resamples that are built request by request."""
     rng = random.Random(5)
     values = [rng.lognormvariate(12, 0.5) for _ in range(2000)]
     blocks = Blocks([pl.Series(values)])
@@ -111,7 +111,7 @@ def test_the_bootstrap_agrees_with_a_slow_one():
 
 
 def synthetic(rng: random.Random, count: int, memory: float) -> list[float]:
-    """Latencies of which each resembles the one before: exp of an autoregression, median e^10."""
+    """Latencies that resemble their predecessor: exp of an autoregression, median e^10."""
     step = math.sqrt(1 - memory * memory)
     value = rng.gauss(0, 1)
     latencies = []
@@ -127,7 +127,7 @@ CASES = 60
 @pytest.mark.parametrize("memory", [0.0, 0.9])
 @pytest.mark.parametrize("paired", [True, False])
 def test_a_winner_by_chance_is_as_rare_as_promised(memory, paired):
-    """Both sides are of one distribution; paired ones share half of what they do."""
+    """Both sides have one distribution; paired ones share half of their variation."""
     seed = 1000
     print(f"seeds {seed} to {seed + CASES - 1}")
     wrong, undecided = 0, 0
@@ -222,7 +222,7 @@ def varied(config: dict, **gc) -> fs.Experiment:
 
 @pytest.fixture(scope="module")
 def exclusive(open_loop, tmp_path_factory) -> tuple[fs.Comparison, object]:
-    """Collection that yields to reads against one that keeps its unit until it is done."""
+    """GC that lets reads pass, compared with GC that keeps its unit until it is done."""
     out = tmp_path_factory.mktemp("compare") / "out"
     return fs.compare(open_loop, varied(open_loop, preemptible=False), out=out), out
 
@@ -329,9 +329,9 @@ def test_seeds_pair_runs(open_loop):
 @pytest.mark.parametrize("starving", ["A", "B"])
 @pytest.mark.parametrize("seeds", [1, 2])
 def test_no_winner_is_named_beside_a_run_that_starved(open_loop, starving, seeds):
-    """Requests that were not answered are in no latency, so what is left looks good."""
+    """Unanswered requests are in no latency, so the remaining ones look too good."""
     exclusive = varied(open_loop, preemptible=False)
-    # The slow side would lose; its limit is below the time of an erase, so it starves soon.
+    # The slow side would lose; its limit is shorter than an erase, so it starves soon.
     ended = exclusive.replace({"run.starvation.limit": "1 ms"})
     sides = {"A": (ended, open_loop), "B": (open_loop, ended)}[starving]
     compared = fs.compare(*sides, seeds=seeds)
@@ -341,7 +341,7 @@ def test_no_winner_is_named_beside_a_run_that_starved(open_loop, starving, seeds
     assert compared.winner is None
     assert compared.method == "Nothing is tested."
     assert all(row.winner is None and row.interval is None for row in contrast.differences)
-    # Each run ends at the first request that starves, and those of the same moment.
+    # Each run ends at the first starving request, with those of the same time.
     requests = "1 request" if seeds == 1 else f"{seeds} requests"
     assert contrast.sentences[0].startswith(f"{requests} of {starving} starved (")
     assert contrast.sentences[0].endswith("(run.starvation.limit: 1 ms).")
@@ -359,7 +359,7 @@ def test_requests_that_starved_and_were_answered_do_not_keep_from_comparing(open
 
 
 def test_a_starved_request_without_an_answer_keeps_from_comparing(open_loop):
-    """As of a run that is limited in time, and ends before its starved requests do."""
+    """Runs limited in time that end before their starved requests do."""
     one, other = fs.run(open_loop), fs.run(varied(open_loop, preemptible=False))
     limit = {"limit_ns": 1000, "requests": 1, "ended_run": False}
     for oldest_ns, partial in ((999, False), (1000, True)):
@@ -391,7 +391,7 @@ def _unpreemptible_drive(config: dict) -> dict:
 
 
 def test_other_seeds_of_one_configuration_have_no_winner(open_loop):
-    """Other arrivals, said so; not paired; and nobody wins."""
+    """Different arrivals are reported, runs are not paired, and no side wins."""
     open_loop = open_loop | {"run": {"requests": 6000}}
     wins = 0
     for seed in range(1, 9, 2):
@@ -411,8 +411,8 @@ def test_closed_loops_have_the_same_commands_at_other_moments(config):
     (contrast,) = fs.compare(config, other).contrasts
     assert contrast.arrivals.likeness == "commands"
     assert contrast.arrivals.are_paired
-    assert "in a closed loop each comes when an earlier one has ended" in contrast.arrivals.sentence
-    # Reads of flash take 30 us longer, and wait for others that do so, too.
+    assert "a closed loop each arrives when an earlier one has ended" in contrast.arrivals.sentence
+    # Flash reads take 30 us longer, and wait for others that do so, too.
     row = contrast.difference("host", "read", "p50")
     assert row.difference >= 30_000
     assert row.winner == "baseline"
@@ -455,14 +455,14 @@ def test_other_seeds_of_one_configuration_have_no_winner_over_seeds(
 
 
 def test_means_without_logs_have_the_intervals_of_the_summaries(open_loop):
-    """The half-width is Student's already: of 46 batches, as 12,000 requests make."""
+    """The half-width already has Student's factor for 46 batches, as 12,000 requests make."""
     one, other = fs.run(open_loop), fs.run(varied(open_loop, preemptible=False))
     (contrast,) = fs.compare(one, other).contrasts
     row = contrast.difference("host", "read", "mean")
     errors, freedoms = [], []
     for run in (one, other):
         [figures] = [f for name, kind, f in run.groups() if kind == "read"]
-        # Length doubles whenever there are 64.
+        # The batch length doubles when there are 64 batches.
         length = next(2**n for n in range(99) if figures["requests"] // 2**n < 64)
         freedoms.append(figures["requests"] // length - 1)
         t = {32: 2.037, 61: 2.000, 62: 1.999}.get(freedoms[-1])
@@ -483,7 +483,7 @@ def test_batches_of_a_summary(requests, batches):
 
 
 def test_untested_figures_are_said_first_and_never_called_alike(open_loop, flashscape, tmp_path):
-    """Without logs a median has no error, whatever its values are."""
+    """Without logs a median has no error, even if values are equal."""
     for name, seed in (("one", 1), ("other", 2)):
         fs.run(open_loop | {"seed": seed}, out=tmp_path / name)
     (contrast,) = fs.compare(tmp_path / "one", tmp_path / "other").contrasts
@@ -510,7 +510,7 @@ def test_untested_figures_are_said_first_and_never_called_alike(open_loop, flash
 
 
 def test_a_winner_is_not_named_without_what_speaks_against_it(open_loop):
-    """The mean of one is better, and an untested percentile of the other."""
+    """The mean of one side is better, and an untested percentile of the other."""
     one, other = fs.run(open_loop), fs.run(varied(open_loop, preemptible=False))
     [read] = [figures for name, kind, figures in other.groups() if kind == "read"]
     read["latency_ns"]["p50"] = 1
@@ -525,7 +525,7 @@ def test_the_verdict_is_about_the_figures_that_count(open_loop):
     compared = fs.compare(open_loop, exclusive, figures=["host.read.p99.0", "drive.erases"])
     (contrast,) = compared.contrasts
     far = contrast.difference("host", "read", "p99")
-    # Alone in its test, so its probability is corrected for none.
+    # It is tested alone, so its probability is not corrected.
     assert far.corrected == far.estimate.p
     assert compared.tests == 1
     assert [row.figure for row in contrast.differences if row.counts] == ["p99", "erases"]
@@ -534,7 +534,7 @@ def test_the_verdict_is_about_the_figures_that_count(open_loop):
     assert "; 1 figure could not be tested." in contrast.verdict
     assert [each.names for each in contrast.untested] == [("drive.erases",)]
     assert compared.to_dict()["figures"] == ["host.read.p99", "drive.erases"]
-    # Values and intervals of the others are what they were.
+    # Values and intervals of other figures are unchanged.
     before, after = (c.difference("host", "read", "p50") for c in (everything, contrast))
     assert (before.interval, before.baseline) == (after.interval, after.baseline)
     assert after.corrected is None
@@ -546,10 +546,10 @@ def test_a_percentile_that_is_chosen_is_that_of_the_requests(open_loop, tmp_path
     )
     (contrast,) = compared.contrasts
     reads = [row.figure for row in contrast.differences if row.kind == "read"]
-    # Rising; of some 8,000 reads p99.99 has a sample or two behind it, and is told of.
+    # In rising order; p99.99 of some 8,000 reads has too few samples, which is reported.
     assert reads == ["mean", "p50", "p99_5"]
     (few,) = [each for each in contrast.untested if "host.read.p99_99" in each.names]
-    assert "a test takes 10" in few.why
+    assert "a test needs 10" in few.why
     log = fs.read_requests(tmp_path / "out/A/requests.parquet").filter(pl.col("kind") == "read")
     rising = sorted(log.collect()["latency_ns"].to_list())
     exact = rising[math.ceil(0.995 * len(rising)) - 1]
@@ -668,7 +668,7 @@ def test_a_far_percentile_without_logs_is_found_where_it_differs():
 
 
 def test_slowest_requests_that_come_in_one_burst_have_no_interval():
-    """One event, however many requests it delays; and too few that are kept."""
+    """One event, however many requests it delays; and too few stored requests."""
     falling = list(range(200_000, 100_000, -1000))
     burst = [500 + at for at in range(100)]
     assert slowest.estimate(falling, burst, 20, (0, 100_000)) is None
@@ -682,7 +682,7 @@ def test_slowest_requests_that_come_in_one_burst_have_no_interval():
 
 
 class Impatient:
-    """Interrupts a comparison in a run, as somebody does who has waited for too long."""
+    """Interrupts a comparison during a run, like an impatient user."""
 
     def __init__(self, run: int, phase: str) -> None:
         self.left, self.phase = run, phase
@@ -705,7 +705,7 @@ class Impatient:
 
 
 def test_an_interruption_says_what_is_kept(config, tmp_path):
-    # Longer than what is simulated at one go.
+    # Longer than one slice of the simulation.
     config["run"] = {"requests": 20_000}
     other = copy.deepcopy(config) | {"seed": 2}
     out = tmp_path / "out"
@@ -725,7 +725,7 @@ def test_an_interruption_says_what_is_kept(config, tmp_path):
     fs.compare(config, other, out=out, force=True)
     kept = interrupted(2, "preconditioning", force=True)
     assert f"kept in {out / 'A'};" in kept
-    # The second side of the earlier comparison is none of this one's.
+    # The second side of the earlier comparison does not belong to this one.
     assert [file.name for file in out.iterdir()] == ["A"]
 
 

@@ -1,4 +1,4 @@
-"""The study of SSD design tradeoffs: its runs are sound, and its arithmetic is the paper's."""
+"""The study of SSD design tradeoffs: its runs are valid, and its arithmetic is the paper's."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ STUDY = "design-tradeoffs-performance"
 FOLDER = Path(package.__file__).parent
 
 BLOCKS = 64 * 2048
-"""Of the drive."""
+"""Blocks of the drive."""
 
 CLAIMS = {f"A-{n}" for n in range(1, 19)} | {"A-3n", "A-10n", "A-12n", "A-15n"}
 
@@ -131,7 +131,7 @@ def test_exhibits_give_the_same_name_to_the_same_organisation():
 def test_what_was_written_leaves_the_papers_mean_life():
     erases = _wear.WRITTEN_BYTES / (63 * 4096) / BLOCKS
     assert _wear.LIFE - erases == pytest.approx(43.82, abs=1e-4)
-    # The notes have 106.8 requests a second of 360 KB; here by their number.
+    # The notes have 106.8 requests a second of 360 KB; this counts requests.
     assert _wear.WRITTEN_BYTES < _wear._TIMES * 100_000 * 360_000
 
 
@@ -163,11 +163,11 @@ def test_ties_are_what_lies_within_the_noise_of_seeds():
     assert table_6.tied({}, 0.01) == [], "all are overloaded"
 
 
-# What exhibits draw and tabulate, of runs that are made up.
+# Plots and tables of exhibits, from invented runs.
 
 
 def made_up(name, *, overload, waiting=1.0):
-    """An outcome with some figures, other ones by its name."""
+    """Return an outcome with figures that depend on its name."""
     at = 1000.0 + sum(map(ord, name))
     kind = SimpleNamespace(mean=at, requests=3)
     initiators = [
@@ -231,11 +231,11 @@ def test_what_piles_up_for_long_is_overloaded_even_if_the_end_is_quiet():
     assert _loads.overloaded(made_up("peaks", overload=False, waiting=700.0))
 
 
-# What bounds are for: a drive that does it wrong has to miss them.
+# Bounds must reject drives that behave wrongly.
 
 
 def verdict_of(claim, **figures):
-    """The verdict on figures of a claim; those that are not given are 1."""
+    """Return the verdict on figures of a claim; figures that are not given are 1."""
     _, claims, _ = read_data(FOLDER)
     [found] = [each for each in claims if each.id == claim]
     assert not figures.keys() - found.figures.keys()
@@ -323,7 +323,7 @@ def test_the_times_of_a_cleaning_are_told_both():
     assert told.figures["iozone_inter_plane_ns"] == 7_777_000.0
 
 
-# What drives do.
+# Behaviour of drives.
 
 REQUESTS = 2 * 63 * 64
 """Two blocks of each of the 64 planes."""

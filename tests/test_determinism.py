@@ -1,4 +1,4 @@
-"""The same run twice: in a process, in two, in threads, and whoever watches."""
+"""Repeated runs: in one process, in two, in threads, and with any observer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the documents show works, and what they point to is there."""
+"""The documents: their examples work, and their links lead somewhere."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def test_experiments_in_documents_are_sound(document: Path, text: str, tmp_path:
 @pytest.mark.parametrize("file", EXPERIMENTS, ids=lambda path: path.stem)
 def test_shipped_experiments_are_sound(file: Path, tmp_path: Path):
     ended = _run(sys.executable, "-m", "flashscape", "check", file, out=tmp_path)
-    # One is for machines with more memory, and check says so.
+    # One experiment needs more memory, and check reports that.
     assert ended.returncode == 0 or "memory" in ended.stderr, ended.stderr
 
 

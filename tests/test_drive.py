@@ -1,4 +1,4 @@
-"""The stepwise drive: its arithmetic, its order, and what it refuses."""
+"""The stepwise drive: its arithmetic, its order, and its errors."""
 
 from __future__ import annotations
 
@@ -143,7 +143,7 @@ def test_a_power_cut_loses_what_was_under_way_and_takes_its_time(config):
     parts = ("checkpoint_ns", "scan_ns", "saved_ns", "erase_ns")
     assert report["duration_ns"] == sum(report[part] for part in parts) > 0
     assert drive.now_ns == report["at_ns"] + report["duration_ns"]
-    # It was full, and is.
+    # The drive was full before, and is after.
     assert report["recovered_units"] == drive.capacity_bytes // 4096
     drive.submit("read", 8192, 4096)
     [done] = finish(drive)

@@ -1,4 +1,4 @@
-"""The study of erase suspension: its runs are sound, and its quickest exhibit runs."""
+"""The study of erase suspension: its runs are valid, and its quickest exhibit runs."""
 
 from __future__ import annotations
 

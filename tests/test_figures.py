@@ -1,4 +1,4 @@
-"""Figures and picture files of results, comparisons and sweeps; what notebooks show of them."""
+"""Figures and picture files of results, comparisons and sweeps, and their display in notebooks."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ BEGINNINGS = {"png": b"\x89PNG\r\n\x1a\n", "pdf": b"%PDF-", "svg": b"<?xml"}
 
 @pytest.fixture(scope="module")
 def few(small):
-    """Some requests to a new drive."""
+    """Return a few requests to a new drive."""
     config = copy.deepcopy(small) | {"precondition": {"fill": "random"}, "title": NAME}
     return config | {"run": {"requests": 400}}
 
@@ -68,7 +68,7 @@ def test_the_suffix_says_the_form_and_equal_pictures_are_equal_files(form, measu
     measured.draw_to(str(other))
     assert one.read_bytes().startswith(BEGINNINGS[form])
     assert one.read_bytes() == other.read_bytes()
-    # No moment and no version of what has drawn it.
+    # The file has no date and no version of the drawing program.
     assert not re.search(rb"<dc:date>|/CreationDate|/Producer|Software", one.read_bytes())
 
 

@@ -1,4 +1,4 @@
-"""fio's fields: names and units as fio has them, figures as the log of requests has them."""
+"""fio's fields: names and units as in fio, figures as in the log of requests."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ JOB = {
     *("latency_ns", "latency_us", "latency_ms"),
     *("latency_depth", "latency_target", "latency_percentile", "latency_window"),
 }
-"""What fio 3.36 writes of a direction and of a job, but for ``job_start``."""
+"""Fields of fio 3.36 for a direction and for a job, except ``job_start``."""
 
 
 @pytest.fixture(scope="module")
@@ -81,7 +81,7 @@ def test_figures_are_those_of_the_log(ran):
 
 
 def test_percentiles_follow_from_the_bins_as_a_converter_would_count_them(ran):
-    """As tools that turn json+ into tables do: sort the bins, sum up, divide by N."""
+    """Percentiles as converters of json+ compute them: sort the bins, sum up, divide by N."""
     _, document, log = ran
     (job,) = document["jobs"]
     for kind in ("read", "write", "trim"):
@@ -152,7 +152,7 @@ def test_what_was_not_asked_is_zero_as_in_fio(small):
     nothing = {"min": 0, "max": 0, "mean": 0.0, "stddev": 0.0, "N": 0}
     assert reader["write"]["clat_ns"] == nothing
     assert reader["write"]["runtime"] == reader["write"]["iops"] == 0
-    # Two initiators share one series: no samples, as where fio took none.
+    # Two initiators share one series: no samples, as if fio had taken none.
     assert reader["read"]["iops_samples"] == 0
 
 

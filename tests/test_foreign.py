@@ -1,4 +1,4 @@
-"""Files of fio and blktrace that are no traces: one sentence, and the command that leads on."""
+"""Files of fio and blktrace that are no traces: one sentence, and the command to convert them."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ SUBJECT = re.compile(r"[a-z0-9_.-]+(?:, [a-z0-9_.-]+)*: \S.*")
 
 
 def _git(*arguments: str) -> str | None:
-    """What git says; nothing where there is no history."""
+    """Return git's output; None without history."""
     command = ["git", "-C", str(ROOT), *arguments]
     try:
         ended = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -68,7 +68,7 @@ def test_words_are_those_of_the_field():
 
 
 def _added(pattern: re.Pattern[str]) -> list[str]:
-    """Lines with a word that were added since the record was last changed."""
+    """Return lines with a word that were added since the record was last changed."""
     since = _git("log", "-1", "--format=%H", "--", str(house.RECORD))
     changed = _git("diff", "--unified=0", "--no-color", since.strip()) if since else None
     place, found = "", []
@@ -135,7 +135,7 @@ def test_subjects_of_commits_name_an_area():
         )
 
 
-# What the rules see, told by small examples.
+# Small examples for the checkers of the rules.
 
 
 def test_a_circle_is_found_through_names_that_are_exported_again(tmp_path):

@@ -1,4 +1,4 @@
-"""Importing job files of fio: values worked out by hand from fio's manual, verdicts, faults."""
+"""Import of fio's job files: values computed by hand from fio's manual, verdicts, faults."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from places import ROOT, SMALL
 
 RWF = ("read", "write", "flush")
 OF_110 = ("54.545454545 %", "36.363636364 %", "9.090909091 %")
-"""60, 40 and 10 of 110."""
+"""Shares of 60, 40 and 10 of 110."""
 
 ASYNC = "ioengine=libaio\ndirect=1\n"
 
@@ -26,7 +26,7 @@ def imported(tmp_path, text: str, drive: str = "atc19", **options: Any) -> fs.Im
 
 
 def workloads(tmp_path, text: str, **options: Any) -> list[dict[str, Any]]:
-    """The workloads as they are written; that they are sound was checked."""
+    """Return the workloads as written; the import has checked them."""
     return tomllib.loads(imported(tmp_path, text, **options).toml)["workload"]
 
 
@@ -244,7 +244,7 @@ def test_times_have_fios_units(tmp_path, runtime, expected):
         ("readwrite", {"reads": "50 %"}),
         ("randrw\nrwmixread=80", {"reads": "80 %"}),
         ("randrw\nrwmixwrite=80", {"reads": "20 %"}),
-        # The later of the two counts.
+        # The later option counts.
         ("randrw\nrwmixread=80\nrwmixwrite=40", {"reads": "60 %"}),
         ("randrw\nrwmixwrite=40\nrwmixread=80", {"reads": "80 %"}),
         # A flush for every 4 writes: 4 of 5 requests are writes.
@@ -288,7 +288,7 @@ def test_kinds(tmp_path, rw, expected):
             "rw=randread\nbsrange=1k:4k",
             [(f"{size} KiB", "25 %") for size in (1, 2, 3, 4)],
         ),
-        # From 4 KiB on over 10 KiB: up to 8 and up to 12 KiB 40 % each, the rest is cut to 10.
+        # From 4 KiB on over 10 KiB: up to 8 and up to 12 KiB 40 % each, the rest is capped at 10.
         (
             "rw=randread\nbsrange=4k-10k",
             [("4 KiB", "40 %"), ("8 KiB", "40 %"), ("10 KiB", "20 %")],
@@ -389,7 +389,7 @@ def test_the_end_of_a_job(tmp_path):
         ("rate=4m\nbs=16k", "constant", "256 IOPS"),
         ("rate=1m,500k\nrw=randwrite", "constant", "125 IOPS"),
         ("rate_iops=100\nbssplit=4k/50:64k/50", "constant", "100 IOPS"),
-        # fio paces 100 of the smallest size a second: 400 KiB, of which the mean is 10 KiB.
+        # fio paces 100 requests of the smallest size a second: 400 KiB; the mean size is 10 KiB.
         ("rate_iops=100\nbsrange=4k-16k", "constant", "40 IOPS"),
     ],
 )
@@ -413,7 +413,7 @@ def test_pauses(tmp_path):
     lines = ("ioengine=libaio", "direct=1", "iodepth=8", "thinktime=500")
     found = workload(tmp_path, *lines)
     assert found["think_time"] == "500 us"
-    # fio waits for the answer first, so the depth is not used.
+    # fio waits for the answer first, so it does not use the depth.
     assert found["queue_depth"] == 1
     found = workload(tmp_path, *lines[:3], "thinktime=1s", "thinktime_iotime=9")
     assert found["bursts"] == {"on": "9 s", "off": "1 s"}
@@ -563,7 +563,7 @@ def test_devices_and_files_do_not_mix(tmp_path):
 
 
 def test_what_the_check_refuses_is_told_by_fios_line(tmp_path):
-    """The region has room for no request: that is found by the check of the experiment."""
+    """The region has room for no request, which only the experiment's check finds."""
     (problem,) = refused(tmp_path, "[a]\nsize=64k\nbs=128k\n")
     assert (problem.path, problem.line) == ("[a] bs", 3)
     assert "does not fit" in problem.message
@@ -609,7 +609,7 @@ def test_every_option_has_one_fate():
 
 
 def test_every_option_that_is_read_is_told_of(tmp_path):
-    """One job gives them all, so an option that no code looks at is found here."""
+    """One job gives all options, so an option that no code reads is found here."""
     values = {
         "bs": "4k",
         "bsrange": "4k-8k",

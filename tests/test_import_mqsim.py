@@ -1,4 +1,4 @@
-"""Importing from MQSim: values by arithmetic on the XML's own numbers, verdicts, faults."""
+"""Import from MQSim: values computed from the numbers in the XML, verdicts, faults."""
 
 from __future__ import annotations
 
@@ -130,7 +130,7 @@ def flow_xml(base: dict[str, str] | None = None, **changes: str | None) -> str:
 
 
 def said(imported: fs.Imported) -> dict[str, Any]:
-    """The experiment as it is written; that it is sound was checked."""
+    """Return the experiment as written; the import has checked it."""
     return tomllib.loads(imported.toml)
 
 
@@ -192,7 +192,7 @@ def test_the_drive_is_that_of_the_file(files: Files):
         16,
     ]
     assert (geometry["page_size"], geometry["page_spare"]) == ("8 KiB", "0 B")
-    # 20 of ready/busy.
+    # Includes 20 ns until ready/busy.
     assert drive["nand"]["read"] == ["40.02 us", "60.02 us"]
     assert drive["nand"]["program"] == ["500 us"]
     assert drive["nand"]["erase"]["execute"] == "3 ms"
@@ -204,7 +204,7 @@ def test_the_drive_is_that_of_the_file(files: Files):
     assert drive["nand"]["channel"] == "500 MB/s"
     assert drive["ftl"]["over_provisioning"]["reserved"] == "25 %"
     assert drive["ftl"]["allocation"]["order"] == "PWCD"
-    # 0.2 of 80 blocks are 16: begins below. Foreground below 10, the least of MQSim.
+    # 0.2 of 80 blocks are 16: GC begins below. Foreground GC begins below 10, MQSim's least.
     assert [drive["ftl"]["gc"][name] for name in ("background", "stop", "foreground")] == [
         "15 blocks",
         "15 blocks",
@@ -222,7 +222,7 @@ def test_the_drive_is_that_of_the_file(files: Files):
 
 
 def test_an_unloaded_read_takes_what_the_numbers_say(files: Files):
-    """All pages alike, one request at a time: every read takes the same."""
+    """All pages are alike and one request is outstanding: every read takes the same time."""
     latency = {"Page_Read_Latency_MSB": "40000"}
     imported = files.write(**latency).imported()
     result = fs.run(imported.experiment)
@@ -248,7 +248,7 @@ def test_buffered_writes_take_link_and_dram(files: Files):
 def test_dram_of_several_rows(files: Files):
     device = _Numbers(Row_Size=1024, Data_Rate=100, Data_Busrt_Size=1, tRCD=5, tCL=7, tRP=11)
     assert dram_ns(device, 1024) == 12 + 512 * 10
-    # Two rows' worth of activations count once, and what is left over counts in bytes a burst.
+    # Activations of two rows count once, and the remainder counts in bytes per burst.
     assert dram_ns(device, 4096 + 100) == 12 + (512 * 10 + 11) * 2 + 12 + 100 // 10
 
 
@@ -354,7 +354,7 @@ def test_what_is_read_is_filled(files: Files):
             EXPORTED * 9 // 10,
         ),
         ({"Initial_Occupancy_Percentage": "100", "Total_Requests_To_Generate": "17684"}, EXPORTED),
-        # Other draws than the run's.
+        # The run draws other requests.
         ({"Working_Set_Percentage": "50"}, EXPORTED // 2),
         ({"Working_Set_Percentage": "60"}, EXPORTED // 2),
         ({"Working_Set_Percentage": "54"}, EXPORTED * 54 // 100),
@@ -371,7 +371,7 @@ def test_a_run_repeats_the_addresses_of_its_preconditioning(
     assert size(region["size"]) == pages * PAGE
 
 
-# Preconditioning with uniform requests writes 90 % at most; others write what they are asked for.
+# Preconditioning with uniform requests writes at most 90 %; others write the requested amount.
 @pytest.mark.parametrize(
     ("changes", "share"),
     [
@@ -396,7 +396,7 @@ def test_a_run_repeats_nothing_where_nothing_was_preconditioned(files: Files):
 
 
 # Below 10 free blocks each end of an erase begins a collection, of 10 at most: 9 + 10 are free
-# in the end. Above, each block that is opened begins one. Of 100 blocks 75 hold data, 2 are open.
+# in the end. Above, each opened block begins one. Of 100 blocks 75 hold data, 2 are open.
 @pytest.mark.parametrize(
     ("threshold", "begins", "ends"),
     [("0.01", 9, 18), ("0.10", 9, 18), ("0.11", 10, 10), ("0.15", 14, 14)],
@@ -432,7 +432,7 @@ def test_resources_that_no_flow_uses_are_left_out(files: Files):
 
 
 def test_flows_on_different_resources_keep_their_share(files: Files):
-    """Three planes' worth of each plane of channel 0 to one flow, half of it to another."""
+    """Three planes' worth of each plane of channel 0 for one flow, half of it for another."""
     flows = (flow_xml(Channel_IDs="0"), flow_xml())
     imported = files.write(*flows).imported()
     first, second = (w["region"] for w in said(imported)["workload"])
@@ -584,7 +584,7 @@ def test_missing_keys_have_defaults_and_say_so(files: Files):
         (["0 0 8 8 1"] * 100, 29, 28),
         (["0 0 8 8 1"] * 100, 57, 56),
         (["0 0 8 8 1"] * 100, 50, 50),
-        # What comes after a line of another number of columns is not counted.
+        # Rows after one with another number of columns are not counted.
         ([*["0 0 8 8 1"] * 10, "", *["0 0 8 8 1"] * 90], 50, 5),
         ([*["0 0 8 8 1\r"] * 10, "0 0 8 8", *["0 0 8 8 1"] * 90], 50, 5),
     ],
@@ -700,7 +700,7 @@ ODD = ("", "0", "-1", "7", "4294967295", "9" * 5000, "1e300", "nan", "x", "true"
 
 
 def test_odd_values_of_any_key_are_taken_or_refused(files: Files):
-    """Whatever a key says, it ends in an experiment or in faults, never in a bug."""
+    """Any value of any key ends in an experiment or in faults, never in a bug."""
     (files.config.parent / "some.trace").write_text(ROWS)
     ends = {"taken": 0, "refused": 0, "unexplained": 0}
     for number, known_key in enumerate(known.keys()):

@@ -1,6 +1,6 @@
-"""The rooms of the Python face: who imports whom.
+"""Imports between the parts of the Python package.
 
-Imports inside functions and under ``if TYPE_CHECKING`` count like any others: a reader who
+Imports inside functions and under ``if TYPE_CHECKING`` count like any other import: a reader who
 follows a name goes the same way.
 """
 
@@ -43,20 +43,20 @@ FACE = {
     "version",
     "written",
 }
-"""Modules of ``flashscape`` that programs may build on."""
+"""Modules of ``flashscape`` that other packages may import."""
 
 ABOVE = {"act": (), "fio_jobs": (), "mqsim": (), "reproduce": (), "studies": ("act", "reproduce")}
-"""Packages above the face, and those of each other whose doors they may use."""
+"""Packages above the face, with the packages whose public names they may use."""
 
 FILES = {
     ".".join(file.relative_to(PACKAGE.parent).with_suffix("").parts).removesuffix(".__init__"): file
     for file in sorted((*PACKAGE.rglob("*.py"), PACKAGE / "_flashscape.pyi"))
 }
-"""Every module, and its file."""
+"""File of every module."""
 
 
 def imports_of(module: str) -> set[tuple[str, str]]:
-    """Every module of the package that a module imports from, and the name that it takes."""
+    """Return every module of the package that a module imports from, with the imported name."""
     found = set()
     for node in ast.walk(ast.parse(FILES[module].read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
@@ -73,7 +73,7 @@ IMPORTS = {module: imports_of(module) for module in FILES}
 
 
 def circle_from(module: str) -> list[str]:
-    """The shortest way along imports that leads back to a module; empty where none does."""
+    """Return the shortest circle of imports through a module; empty if there is none."""
     ways = [[module]]
     seen = set()
     while ways:
@@ -94,12 +94,12 @@ def test_no_circle_of_imports():
 
 
 def room(module: str) -> str:
-    """The part of the package that a module belongs to."""
+    """Return the part of the package that a module belongs to."""
     return module.split(".")[1] if "." in module else ""
 
 
 def exported(door: str) -> set[str]:
-    """The names in a package's ``__all__``."""
+    """Return the names in a package's ``__all__``."""
     for node in ast.parse(FILES[door].read_text(encoding="utf-8")).body:
         if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__":
             return set(ast.literal_eval(node.value))
@@ -107,7 +107,7 @@ def exported(door: str) -> set[str]:
 
 
 def is_public(owner: str, name: str, rooms: set[str]) -> bool:
-    """Whether a name belongs to a room's door, or to a module that the door offers."""
+    """Return True if a name is public in its package, or in a module that the package offers."""
     _, *path = owner.split(".")
     if not path or path[0] not in rooms or (name.startswith("_") and not name.endswith("__")):
         return False

@@ -1,4 +1,4 @@
-"""Signals: partial results, marked so, and exit code 130, 143 or 129."""
+"""Signals: results marked as partial, and exit codes 130, 143 and 129."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from flashscape.run import Silent
 
 
 class After(Silent):
-    """Interrupts once some requests were issued."""
+    """Interrupts after some requests."""
 
     def running(self, simulated_ns, requests, share):
         raise KeyboardInterrupt
@@ -59,7 +59,7 @@ def test_an_interrupted_comparison_says_what_stays(experiment_file, tmp_path):
         assert running.poll() is None, running.communicate()
         assert time.monotonic() < until
         time.sleep(0.01)
-    # The second run, of minutes, has begun by then.
+    # The second run, of minutes, has begun by now.
     time.sleep(1)
     running.send_signal(signal.SIGINT)
     _, err = running.communicate(timeout=60)
@@ -103,12 +103,12 @@ def in_folders(*folders):
 
 
 def listen():
-    """Under nohup, a process is born deaf to SIGHUP, and a run stays so."""
+    """Restore SIGHUP: under nohup, a process inherits it as ignored, and a run keeps that."""
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 def started(arguments, tmp_path):
-    """A run that would take minutes, once it runs."""
+    """Start a run that would take minutes."""
     more = ["--out", "out", "--set", "run.requests=100000000", "--set", "run.audit=false"]
     command = [sys.executable, "-m", "flashscape", "run", *map(str, arguments), *more]
     running = subprocess.Popen(
@@ -173,7 +173,7 @@ def test_a_signal_while_results_are_written_waits_for_them(config, tmp_path):
 
 
 def test_ctrl_c_before_anything_has_begun_is_no_traceback(tmp_path):
-    """The signal comes when the first of the slow modules is looked for."""
+    """The signal comes when the first of the slow modules is imported."""
     code = """
 import signal, sys
 class Interrupting:
@@ -195,7 +195,7 @@ main()
 
 
 def test_importing_the_library_leaves_signals_alone(tmp_path):
-    """Also where a package is run by -m, whose name Python has not set yet."""
+    """Signals stay unchanged also for a package run by -m, before Python has set its name."""
     package = tmp_path / "study"
     package.mkdir()
     (package / "__init__.py").write_text("import flashscape\n")

@@ -1,4 +1,4 @@
-"""Requests that take no time at all: flushes of a drive without a write buffer."""
+"""Requests without latency: flushes of a drive without a write buffer."""
 
 import flashscape as fs
 
@@ -6,7 +6,7 @@ NO_TIME = {
     "drive": {
         "preset": "atc08",
         "geometry": {"blocks_per_plane": 32},
-        # On a bus a flush would wait for the data of others.
+        # On a shared bus, a flush would wait for the data of others.
         "link": {"duplex": "half"},
     },
     "precondition": {"fill": "random"},
@@ -18,7 +18,7 @@ NO_TIME = {
 
 
 def test_tables_and_pictures_of_what_takes_no_time(flashscape, tmp_path):
-    # So many that the mean has an interval.
+    # Enough requests for an interval of the mean.
     long = {**NO_TIME, "run": {"requests": 100000}}
     result = fs.run(long, out=tmp_path / "run")
     flush = result.of_kind("flush")

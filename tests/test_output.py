@@ -1,4 +1,4 @@
-"""Where output cannot go, and results that are not ours: nothing is mixed, nothing half written."""
+"""Unwritable outputs and foreign results: nothing is mixed, nothing is half written."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from test_bad_input import refused, run_on_disk_of
 def test_a_full_disk_leaves_earlier_results_whole(experiment_file, flashscape, tmp_path):
     assert flashscape("run", experiment_file, "--out", "out", "--quiet").status == 0
     before = {file.name: file.read_bytes() for file in (tmp_path / "out").iterdir()}
-    # Enough for the first table, not for all.
+    # Space for the first table, not for all.
     ended = run_on_disk_of(8192, experiment_file, tmp_path, "--force", "--set=seed=2")
     assert ended.returncode == 1
     assert {file.name: file.read_bytes() for file in (tmp_path / "out").iterdir()} == before
@@ -130,7 +130,7 @@ def test_a_file_where_results_belong(experiment_file, flashscape):
 
 
 def test_overwriting_leaves_nothing_of_the_earlier_run(config, tmp_path):
-    """Not even its picture."""
+    """The picture of the earlier run is removed, too."""
     fs.run(config, out=tmp_path / "out")
     (tmp_path / "out" / "tail.svg").write_text("of the earlier run")
     (tmp_path / "out" / "own.txt").write_text("kept")
@@ -164,7 +164,7 @@ def test_directories_made_for_nothing_go_away(config, tmp_path):
 
 
 def test_what_a_killed_run_left_is_no_results(config, tmp_path):
-    """But what another process is writing is."""
+    """The files of a process that is still writing are kept."""
     gone = subprocess.Popen([sys.executable, "-c", ""])
     gone.wait()
     (tmp_path / "out" / f".unfinished-{gone.pid}").mkdir(parents=True)
@@ -205,7 +205,7 @@ def test_a_directory_that_another_process_writes_to_is_refused(tmp_path):
             with pytest.raises(OutputError, match=f"process {other.pid} writes its results there"):
                 Directory.claim(folder, force=force)
         other.kill()
-    # What it left keeps nobody away.
+    # A leftover lock file blocks no other run.
     with Directory.claim(folder, force=False):
         pass
 
@@ -233,7 +233,7 @@ def test_one_of_those_who_come_together_gets_the_directory(tmp_path, trial):
 
 
 def test_a_lock_that_was_left_keeps_nobody_away(tmp_path):
-    # The number of another process that is there, as after a start of the machine.
+    # The file has the number of another running process, as after a reboot.
     (tmp_path / ".lock").write_text(f"{os.getppid()}\n")
     with Directory.claim(tmp_path, force=False):
         pass

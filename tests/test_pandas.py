@@ -1,4 +1,4 @@
-"""Tables for pandas, which comes as an extra: without it the error says how to get it."""
+"""Tables for pandas, an optional dependency: without it the error says how to install it."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def tables(small, tmp_path_factory):
 
 
 def rows_of(table) -> list[tuple]:
-    """Rows as plain values; what is missing is None."""
+    """Rows as plain values; a missing value is None."""
     import pandas as pd
 
     def plain(value):
@@ -39,7 +39,7 @@ def rows_of(table) -> list[tuple]:
 
 
 def same(table, frame: pl.DataFrame) -> bool:
-    """Whether a table of pandas has the columns and values of one of Polars."""
+    """Return True if a table of pandas has the columns and values of one of Polars."""
     return list(table.columns) == frame.columns and rows_of(table) == frame.rows()
 
 
@@ -65,7 +65,7 @@ class TestWithPandas:
         table = fs.to_pandas(frame)
         kinds = {name: str(kind) for name, kind in table.dtypes.items()}
         assert kinds["whole"] == "int64"
-        # As floats these would be other numbers.
+        # As floats these numbers would change.
         assert (kinds["part"], table["part"][0]) == ("Int64", 2**62 + 1)
         assert (kinds["unsigned"], table["unsigned"][0]) == ("UInt64", 2**64 - 1)
         assert (kinds["truth"], kinds["maybe"]) == ("bool", "boolean")

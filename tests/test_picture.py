@@ -1,4 +1,4 @@
-"""``tail.svg`` holds together, however many there are and whatever they are called."""
+"""``tail.svg`` is well-formed for any number of initiators, and for any names."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pictures are drawn on demand: what a command leaves out it says, and what draws it."""
+"""Pictures on demand: a command says which picture it omits, and the command that draws it."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ pytest.importorskip("matplotlib")
 
 VICTIM = "drive.ftl.gc.victim"
 WITHOUT = "import sys; sys.modules['matplotlib'] = None; from flashscape.cli import main; main()"
-"""The command, for somebody who has no matplotlib."""
+"""Program that runs the command without matplotlib."""
 
 
 @pytest.fixture
 def few(config):
-    """Some requests to a new drive, which take no time."""
+    """Options for a few requests to a new drive."""
     config = copy.deepcopy(config) | {"precondition": {"fill": "random"}}
     return config | {"run": {"requests": 500}}
 
@@ -63,7 +63,7 @@ def test_a_run_draws_at_once_where_that_is_asked_for(experiment_file, flashscape
     at_once = (tmp_path / "out" / "tail.svg").read_bytes()
     assert fs.plot(tmp_path / "out") == [tmp_path / "out" / "tail.svg"]
     assert (tmp_path / "out" / "tail.svg").read_bytes() == at_once
-    # What is measured anew has none, lest it show the earlier run.
+    # New results have no picture, so that an old one does not show the earlier run.
     assert flashscape("run", experiment_file, "--out", "out", "--force", *few).status == 0
     assert not (tmp_path / "out" / "tail.svg").exists()
 
@@ -110,7 +110,7 @@ def test_a_comparison_is_drawn_with_its_runs(few, tmp_path):
     other = fs.Experiment.from_dict(few).replace({VICTIM: "fifo"})
     out = tmp_path / "out"
     compared = fs.compare(few, other, out=out)
-    # Wherever it has been moved to.
+    # The directory may be moved.
     moved = out.rename(tmp_path / "moved")
     overlay, *tails = fs.plot(moved)
     assert overlay == moved / "comparison.svg"
@@ -139,7 +139,7 @@ def test_a_comparison_of_earlier_runs_finds_them(few, tmp_path, flashscape):
     last = "comparison.svg is not drawn yet; draw it with: flashscape plot both"
     assert ended.out.splitlines()[-1] == last
     assert fs.plot(tmp_path / "both") == [tmp_path / "both" / "comparison.svg"]
-    # Not those of others, which nobody asked for.
+    # Earlier results in other directories get no picture.
     assert not (tmp_path / "run-1" / "tail.svg").exists()
     fs.run({**few, "seed": 3}, out=tmp_path / "run-2", force=True)
     with pytest.raises(fs.OutputError, match=r"run-2 has another run now than .* as B; compare"):
@@ -224,7 +224,7 @@ sys.meta_path.insert(0, Interrupting())
 from flashscape.cli import main
 main(["plot", "out"])
 """
-    # Whether it is there is asked first, which is not interrupted.
+    # The check for matplotlib comes first, and is not interrupted.
     code = code.replace(
         "from flashscape.cli",
         "from flashscape import drawing\ndrawing.is_available = lambda: True\nfrom flashscape.cli",
@@ -242,7 +242,7 @@ main(["plot", "out"])
 
 
 def loaded(tmp_path, *arguments):
-    """The modules that a command has loaded when it ends."""
+    """Return the modules that a command has loaded when it ends."""
     code = (
         "import sys\nfrom flashscape.cli import main\n"
         "try: main(sys.argv[1:])\n"

@@ -1,4 +1,4 @@
-"""Policies in Python: the same as their built-in equals, and what is said of faulty ones."""
+"""Policies in Python: equal to their built-in counterparts, and the errors of faulty ones."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ NO_POLICY = {
     "drive.link.duplex": "what the link is made of",
     "drive.scheduler.rounds.unit": "what has rounds of its own",
 }
-"""Choices of a configuration that decide nothing while the drive works."""
+"""Enumerated settings of a configuration that are no policies."""
 
 
 def greedy(blocks):
@@ -64,7 +64,7 @@ def timed_out(asked):
 
 @pytest.fixture
 def suspending(config):
-    """The same drive with erases of five steps that may be suspended."""
+    """Return the drive with erases of five steps that may be suspended."""
     config["drive"]["scheduler"] = {
         "suspension": {"policy": "d-es"},
     }
@@ -82,7 +82,7 @@ def most_read(blocks):
 
 @pytest.fixture
 def scrubbing(config):
-    """The same drive, scrubbed."""
+    """Return the drive with scrubbing."""
     config["drive"]["ftl"]["scrub"] = {"interval": "2 ms", "choice": "oldest"}
     config["workload"][0]["reads"] = "90 %"
     return fs.Experiment.from_dict(config)
@@ -137,7 +137,7 @@ def test_a_suspension_in_python_is_its_built_in_equal(suspending, built_in, func
     assert suspensions(equal) > 0
     both = equal.with_policy(SUSPENSION, function).with_policy(ROUTING, suspend)
     assert digest(both) == digest(equal)
-    # An erase that lets reads go before it begins was suspended once.
+    # An erase that lets reads go first before it begins counts as suspended once.
     twice = equal.with_policy(SUSPENSION, lambda asked: asked.suspensions < 2 and function(asked))
     bounded = equal.replace({f"{SUSPENSION}_bounds.most": 2})
     assert 0 < suspensions(bounded) < suspensions(equal)
@@ -146,7 +146,7 @@ def test_a_suspension_in_python_is_its_built_in_equal(suspending, built_in, func
 
 
 def test_the_former_name_of_an_attribute_warns(suspending):
-    """The answers are the same by both names."""
+    """Both names give the same decisions."""
     current = suspending.with_policy(SUSPENSION, lambda asked: not asked.foreground)
     former = suspending.with_policy(SUSPENSION, lambda asked: not asked.urgent)
     with pytest.warns(DeprecationWarning, match="urgent is called foreground now"):
@@ -271,7 +271,7 @@ def test_the_random_number_is_the_same_in_each_run_and_follows_the_seed(config):
 
 @pytest.fixture
 def policy_file(tmp_path, experiment_file):
-    """An experiment that asks a file beside it."""
+    """Return an experiment with a policy file beside it."""
 
     def write(text, function="choose", file="policy.py"):
         (tmp_path / "policy.py").write_text(textwrap.dedent(text), encoding="utf-8")
@@ -498,14 +498,14 @@ def test_ctrl_c_while_a_policy_is_asked_keeps_what_was_measured(config):
     with pytest.raises(fs.Interrupted) as caught:
         fs.run(experiment)
     thread.join()
-    # A thousand events later at most, however many a slice has.
+    # At most a thousand events later, in a slice of any length.
     assert len(calls) - aged < 1_100
     assert caught.value.result is not None
     assert caught.value.result.complete is False
 
 
 def _interrupting(number, then=None):
-    """A victim policy in which Ctrl-C comes at one question, and which may fail at the next."""
+    """Return a victim policy that raises Ctrl-C in one call, and may fail in the next."""
     asked = 0
 
     def choose(blocks):
@@ -530,7 +530,7 @@ def test_ctrl_c_in_a_run_that_fails_ends_no_other(config):
         return greedy(blocks)
 
     fs.Drive(experiment.with_policy(VICTIM, counted))
-    # Both come in one slice of the run.
+    # Both calls come in one slice of the run.
     failing = _interrupting(asked + 1, ValueError("fails"))
     with pytest.raises(fs.PolicyError):
         fs.run(experiment.with_policy(VICTIM, failing))
@@ -601,7 +601,7 @@ def test_every_choice_in_a_drive_is_a_policy_or_known_to_be_none():
 
 
 def _choices(root, node, path):
-    """Where one of several words or tables may stand."""
+    """Yield paths at which one of several words or tables may stand."""
     while "$ref" in node:
         node = root["$defs"][node["$ref"].removeprefix("#/$defs/")]
     if "oneOf" in node or "enum" in node:

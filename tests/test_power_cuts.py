@@ -1,4 +1,4 @@
-"""Power cuts in what users read: tables, sentences, the picture."""
+"""Power cuts in output for users: tables, sentences, the picture."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from flashscape.report import rows
 from places import ROOT
 
 AT = (40_000_000, 200_000_000)
-"""When the power is cut, in nanoseconds."""
+"""Times of the power cuts, in nanoseconds."""
 
 
 def _cut(small, at=AT, **run):
@@ -44,12 +44,12 @@ def test_a_table_says_of_each_cut_when_it_was_and_what_recovery_took(cut):
     assert [row["cut at"] for row in _cells(table)] == ["40 ms", "200 ms"]
     assert "audit: nothing lost" in table.title
     for row, told in zip(_cells(table), cut.recovery["cuts"], strict=True):
-        # The drive has nothing else to do meanwhile, so that the parts are the whole.
+        # The drive does nothing else meanwhile, so the parts add up to the whole.
         assert sum(told[key] for key in outages.PARTS) == told["duration_ns"]
         assert row["recovery"] == units.duration(told["duration_ns"])
         assert row["of it scan"] == units.duration(told["scan_ns"])
         assert "of it checkpoint" not in row
-        # All that the queue depth of a closed loop allows was under way.
+        # The full queue depth of a closed loop was outstanding.
         assert row["lost requests"] == "8"
     assert any(part.title == table.title for part in rows.everything(cut))
 
@@ -109,7 +109,7 @@ def test_the_picture_shades_the_time_until_the_drive_serves_again(cut, small):
     assert "power cut" in names
     spans = [one["duration_ns"] for one in cut.recovery["cuts"]]
     assert drawn == [(at, at + span) for at, span in zip(AT, spans, strict=True)]
-    # Nothing was answered in there.
+    # No request was answered in these intervals.
     off = cut.series.filter(cut.series["begin_ns"] >= AT[0], cut.series["end_ns"] <= drawn[0][1])
     assert off["reads"].sum() == off["writes"].sum() == 0
     names, drawn = bands(fs.run(small))
@@ -138,7 +138,7 @@ def test_sweeps_have_the_sum_and_the_longest_recovery(small, tmp_path):
 
 
 def test_means_over_seeds_count_runs_without_a_cut(small, tmp_path):
-    """As of cuts at random, which may come when a run has ended."""
+    """Random cuts may come after the end of a run."""
     base = _cut(small, ())
     base["run"] = {"requests": 3000, "power_cut": [{"within": "100 ms"}]}
     swept = fs.sweep(base, seeds=4, out=tmp_path / "sweep", jobs=1)
@@ -158,7 +158,7 @@ def test_means_over_seeds_count_runs_without_a_cut(small, tmp_path):
 def test_a_cut_before_figures_were_steady_is_named_and_no_longer_warm_up(small, at_ms, is_before):
     config = _cut(small, [at_ms * 1_000_000], time="3 s")
     config["record"] = {"interval": "2 ms"}
-    # A drive that is filled and not aged collects little at first.
+    # A drive that is filled but not aged has little GC at first.
     config["precondition"] = {"fill": "random"}
     result = fs.run(config)
     amplification = result.summary["steady_state"]["write_amplification"]
@@ -178,10 +178,10 @@ def test_figures_that_a_cut_keeps_from_being_steady_say_so(cut, small):
     config = _cut(small)
     config["record"] = {"interval": "100 ms"}
     short = fs.run(config)
-    # There the reason is another.
+    # In that run the reason is different.
     assert short.summary["steady_state"]["latency"]["reason"].startswith("only ")
     assert "cut" not in short.summary["steady_state"]["latency"]["reason"]
-    # What was cut within the warm-up is left out already.
+    # Requests cut within the warm-up are not counted anyway.
     config = _cut(small, AT[:1], warm_up={"time": "250 ms"})
     assert not any("cut" in str(v["reason"]) for _, v in fs.run(config).steadiness())
 
@@ -191,7 +191,7 @@ def test_a_comparison_tells_of_the_cuts_of_both_sides(small, flashscape, tmp_pat
     del without["run"]["power_cut"]
     compared = fs.compare(_cut(small), without)
     (contrast,) = compared.contrasts
-    # All that the queue depth of a closed loop allows was under way, twice.
+    # The full queue depth of a closed loop was outstanding, twice.
     lost = "A lost 16 requests to power cuts, B none"
     assert contrast.verdict.startswith(f"No winner: {lost}; ")
     assert all(row.estimate is None for row in contrast.differences if row.initiator)
@@ -223,18 +223,18 @@ def test_recoveries_are_compared_where_both_sides_have_them(small):
     found = {row.figure: row for row in contrast.differences}
     for which, side in (("baseline", compared.sides[0]), ("other", compared.sides[1])):
         cuts = [cut for run in side.results for cut in run.recovery["cuts"]]
-        # As many of each run, so the mean of means is that of all.
+        # Each run has equally many cuts, so the mean of means is that of all.
         assert len(cuts) == 6
         lasted = sum(cut["duration_ns"] for cut in cuts) / 6
         pages = sum(cut["pages_scanned"] + cut["checkpoint_pages"] for cut in cuts) / 6
         assert getattr(found["recovery_mean_ns"], which) == pytest.approx(lasted)
         assert getattr(found["recovery_pages"], which) == pytest.approx(pages)
-    # Only blocks that changed since the checkpoint are read.
+    # Recovery reads only blocks that changed since the checkpoint.
     assert found["recovery_pages"].winner == found["recovery_mean_ns"].winner == "other"
-    # Two recoveries of 80 ms each are 40 % of the run; they leave hosts that much less time.
+    # Two recoveries of 80 ms each are 40 % of the run, which hosts lose.
     assert {row.winner for row in contrast.differences if row.figure == "iops"} == {"other"}
     assert compared.winner is compared.sides[1]
-    # What does not come to its end has no duration of its own.
+    # An unfinished recovery has no duration of its own.
     for run in compared.sides[1].results:
         run.recovery["cuts"][0]["interrupted"] = True
     one, other = (side.results[0] for side in compared.sides)
@@ -263,7 +263,7 @@ def test_a_volatile_buffer_takes_acknowledged_writes_along(cut, small):
     config["drive"]["buffer"]["durability"] = "volatile"
     for result, is_volatile in ((fs.run(config), True), (cut, False)):
         told = " ".join(outages.sentences(result))
-        assert ("acknowledged writes that were in it alone are lost" in told) is is_volatile
+        assert ("acknowledged writes that were only in it are lost" in told) is is_volatile
         assert ("saved by a capacitor" in told) is not is_volatile
 
 
@@ -275,7 +275,7 @@ def test_the_example_has_two_cuts_and_loses_nothing():
 
 
 def test_a_recovery_that_is_cut_off_has_no_parts_of_its_own():
-    """The second cut comes in the first's recovery, which begins anew with what was saved."""
+    """The second cut comes during the first recovery, which begins anew with the saved data."""
     text = (ROOT / "examples" / "power-cut.toml").read_text(encoding="utf-8")
     table = tomllib.loads(text)
     table["run"]["power_cut"] = [{"at": "300 ms"}, {"at": "340 ms"}]

@@ -1,4 +1,4 @@
-"""Settings that ``explain`` names: they are there, and the drive may have them."""
+"""Settings that ``explain`` names: they exist, and the drive may have them."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ LACKING = {
     "drive.ftl.gc.preemptible": {"drive.ftl.gc.preemptible": False},
     "drive.ftl.gc.pacing": {"drive.ftl.gc.pacing": "none"},
 }
-"""What makes a drive one that lacks the setting."""
+"""Changes that take the setting away from a drive."""
 
 
 WAITS = {
@@ -47,16 +47,16 @@ WAITS = {
     "drive.ftl.gc.preemptible": ("read", "withheld flash"),
     "drive.ftl.gc.pacing": ("write", None),
 }
-"""The kind and the cause whose wait has to become shorter; of pacing that of the slowest writes."""
+"""Kind and cause whose wait must become shorter; for pacing, the wait of the slowest writes."""
 
 
 def told(result, path):
-    """The sentences about a setting after a run."""
+    """Return the sentences about a setting after a run."""
     return [line for line in fs.explain(result).remarks if line.startswith(f"{path} = ")]
 
 
 def wait(result, kind, cause):
-    """The wait of a request of a kind for a cause, in the mean; without one the slowest request."""
+    """Return the mean wait of a kind for a cause; without a cause, the slowest request."""
     latency = result.of_kind(kind)
     if cause is None:
         return latency.percentile(99.9)
@@ -79,7 +79,7 @@ def test_what_is_named_can_be_set_and_shortens_the_wait(remedy):
 
 
 def nothing_told_of(path, **changes):
-    """Whether nothing is said of a setting on the drive with these changes."""
+    """Return True if no sentence is about a setting on the drive with these changes."""
     experiment = fs.Experiment.from_dict(BASE).replace(
         {key.replace("__", "."): value for key, value in changes.items()}
     )
@@ -100,7 +100,7 @@ def test_a_program_of_one_step_is_not_interrupted():
 
 
 def test_collection_that_begins_late_is_not_paced():
-    # As many free blocks for the background as for the foreground: nothing to spread.
+    # Background GC and foreground GC begin at the same number of free blocks: nothing to spread.
     late = {f"drive__ftl__gc__{key}": "4 blocks" for key in ("background", "foreground", "stop")}
     assert nothing_told_of("drive.ftl.gc.pacing", drive__ftl__gc__pacing="none", **late)
 

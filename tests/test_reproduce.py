@@ -1,4 +1,4 @@
-"""Reproductions: runs once and kept, every verdict, files that can be gone on with, plots."""
+"""Reproductions: stored runs, every verdict, resumable directories, plots."""
 
 from __future__ import annotations
 
@@ -40,12 +40,12 @@ def out(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def found(out):
-    """The tiny study in its short profile."""
+    """Reproduction of the tiny study in its short profile."""
     return fs.reproduce(TINY, out=out)
 
 
 def written(out: Path) -> dict[str, int]:
-    """When each run was written, by its key: one that is made again has another time."""
+    """Return the time at which each run was written, by its key: a repeated run has another."""
     return {file.parent.name: file.stat().st_mtime_ns for file in out.glob("runs/points/*/*.json")}
 
 
@@ -89,7 +89,7 @@ def test_figures_are_those_of_the_runs(found):
 
 
 def test_a_run_that_exhibits_share_is_made_once(found, out):
-    # Five, as the trace of the sixth is not there.
+    # Five runs, because the trace of the sixth is missing.
     assert len(written(out)) == 5
     assert list(found.runs) == [
         "waiting",
@@ -100,7 +100,7 @@ def test_a_run_that_exhibits_share_is_made_once(found, out):
         "traced",
     ]
     folder = out / "runs" / "points" / found.runs["waiting"].key
-    # The figure asks for these; the table alone would have been content with the first.
+    # The figure asks for these tables; the table alone needs only the first.
     kept = {file.stem for file in folder.glob("*.parquet")}
     assert kept == {"latency", "series", "slowest"}
 
@@ -188,7 +188,7 @@ def test_the_full_profile_reaches_further():
 
 
 class Meddler(SilentSweep):
-    """Presses Ctrl-C when so many runs have ended."""
+    """Presses Ctrl-C after a number of runs have ended."""
 
     def __init__(self, after: int) -> None:
         self._left = after
@@ -236,7 +236,7 @@ def test_the_command_prints_verdicts_and_writes_them(found, out, flashscape, tmp
     assert "10 claims: 4 reproduced, 1 direction, 1 missed, 3 not-run, 1 context" in ended.out
     assert "5 runs; 5 done before; nothing to run" in ended.err
     claims = json.loads((tmp_path / "claims.json").read_text())
-    # Seen from another folder, the trace is elsewhere; nothing else differs.
+    # From another folder, the trace has another path; everything else is equal.
     assert [claim["id"] for claim in claims] == list(VERDICTS)
     for claim in claims:
         assert list(claim) == [
@@ -264,7 +264,7 @@ def test_the_command_prints_verdicts_and_writes_them(found, out, flashscape, tmp
             "direction": False,
         }
     ]
-    # Its own file is replaced, another's is not; missed claims count where they are asked for.
+    # Its own file is replaced, a foreign one is not; missed claims count only with --strict.
     assert flashscape(*command, "--strict", "--quiet").status == 1
     (tmp_path / "claims.json").write_text("{}")
     refused = flashscape(*command)
@@ -336,7 +336,7 @@ def test_the_directory_of_something_else_is_left_alone(tmp_path):
         fs.reproduce(TINY, out=other)
 
 
-# What goes wrong.
+# Errors.
 
 
 PAPER = (TINY / "paper.toml").read_text().split("[[exhibit]]")[0]
@@ -364,7 +364,7 @@ def it(runs):
 
 
 def make(folder: Path, *experiments: dict) -> Path:
-    """A study with an exhibit for each of some experiments, all of them called one."""
+    """Make a study with an exhibit for each experiment, all of them with the same run name."""
     names = [(f"figure-{at}", f"Y-{at}") for at, _ in enumerate(experiments, 1)]
     (folder / "paper.toml").write_text(PAPER + "".join(EXHIBIT.format(*each) for each in names))
     (folder / "claims.toml").write_text("".join(CLAIM.format(*each) for each in names))
@@ -423,7 +423,7 @@ def test_faults_of_a_studys_code_are_its_own(wrong, right, message, quick, tmp_p
 
 
 class GaveUpError(fs.FlashscapeError):
-    """An error that carries what was measured until then."""
+    """An error that carries the results until then."""
 
     def __init__(self, result):
         super().__init__("gave up")
@@ -453,7 +453,7 @@ def test_what_was_measured_before_an_error_is_kept(quick, tmp_path, monkeypatch)
         f'"one", {quick!r}', f'"one", {quick!r}, may_end_with=("GaveUpError",)'
     )
     code.write_text(changed.replace('["one"].result', '["one"].measured'))
-    # The place of a run that has begun: its runs are there, and none is made again.
+    # The directory of an interrupted reproduction: its runs exist, and none is repeated.
     place = tmp_path / "out"
     place.mkdir()
     (tmp_path / "runs").rename(place / "runs")
@@ -497,7 +497,7 @@ def test_a_tail_has_nines_upwards_and_the_papers_value(found, plots):
     assert low > high, "what few requests exceed is on top"
     dashed = [line for line in reads.lines if line.get_label() == "paper: 1 ms"]
     assert dashed[0].get_xdata()[0] == 1e6
-    # Where fewer than ten lie beyond, the curve is dotted: these are not in the legend.
+    # Beyond the last ten requests, the curve is dotted, and its parts are not in the legend.
     dotted = [line for line in writes.lines if line.get_linestyle() == ":"]
     assert len(dotted) == 2
     for line in dotted:
@@ -597,7 +597,7 @@ def test_a_scheme_keeps_its_look(plots):
         plots.Looks(*map(str, range(9)))
 
 
-# What the documents show.
+# Figures in the documents.
 
 
 def test_the_study_of_the_how_to_runs(tmp_path):

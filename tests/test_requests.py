@@ -1,4 +1,4 @@
-"""The log of requests: every counted one, its blame sums, and a file is whole or not there."""
+"""The log of requests: all counted requests, sums of blame, and whole files or none."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_the_log_has_what_the_summary_counts(logged):
         blame = {c.removesuffix("_ns"): own[c].sum() for c in STATES if own[c].sum()}
         assert blame == figures["blame_ns"]
     assert len(rows) == sum(figures["requests"] for _, _, figures in result.groups())
-    # The warm-up is not in it.
+    # The log excludes the warm-up.
     begun = result.summary["simulated_ns"] - result.summary["counted_ns"]
     assert rows["arrived_ns"].min() >= begun
 
@@ -74,7 +74,7 @@ def test_slowest_requests_are_the_logs_slowest(logged):
 
 
 def test_indices_find_the_same_request_in_another_run(mixed, logged, tmp_path):
-    """Think times differ in order of completion; another policy moves everything."""
+    """Think times change the order of completion; another policy changes all times."""
     _, rows = logged
     mixed = copy.deepcopy(mixed)
     mixed["drive"]["nand"] = {"program": ["3 ms"]}
@@ -104,7 +104,7 @@ def test_a_log_changes_nothing_and_says_whose_it_is(mixed, logged, tmp_path):
 
 
 def test_row_groups_go_out_while_the_run_goes_on(tmp_path):
-    """With 300,000 requests there are four before the end, and the rest after it."""
+    """With 300,000 requests, four row groups are written before the end, and the rest after it."""
     tiny = {"channels": 1, "dies_per_package": 1, "blocks_per_plane": 32, "pages_per_block": 24}
     config = {
         "drive": {
@@ -224,7 +224,7 @@ def test_files_that_are_no_log(config, tmp_path):
 
 
 def test_a_disk_that_fills_up_keeps_results_and_leaves_no_half_log(experiment_file, tmp_path):
-    """A limit on the size of files stands in for a full disk: tables fit, the log does not."""
+    """A limit on the size of files acts as a full disk: tables fit, the log does not."""
     (tmp_path / "log.parquet").write_text("mine")
     size = 300_000
     more = ["--set", "run.requests=100000", "--set", "run.audit=false", "--out", "o", "--quiet"]

@@ -1,4 +1,4 @@
-"""The names that scripts rely on, and that tables and summary agree."""
+"""Names that scripts rely on, and agreement of tables and summary."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_blame_sums_to_latency(result):
 
 
 def test_the_slowest_of_each_kind_are_kept(small):
-    """Writes that are a hundred times as slow do not push out the reads."""
+    """Writes that are a hundred times as slow do not displace the reads."""
     result = fs.run(fs.Experiment.from_dict(small).replace({"record.slowest": 7}))
     latencies = result.slowest["latency_ns"].to_list()
     assert latencies == sorted(latencies, reverse=True)
@@ -82,7 +82,7 @@ def test_the_tail_is_what_lies_beyond_p99_9_where_there_are_enough(small):
         assert f"The {requests / 1000:.0f} beyond p99.9 took " in str(explained)
         assert sum(group.mean_ns.values()) == pytest.approx(latency["mean"])
         own = result.slowest.filter(pl.col("kind") == group.kind).head(requests // 1000)
-        # All of them were kept, so this is exact but for a part of one more request.
+        # All of them are stored, so this is exact except for a part of one more request.
         assert sum(group.tail_ns.values()) == pytest.approx(own["latency_ns"].mean(), rel=0.05)
         assert sum(group.tail_ns.values()) <= latency["max"]
 
@@ -138,17 +138,17 @@ def test_a_region_is_what_sorting_all_requests_gives():
         for n in range(1, 11)
     ]
     bands = pl.DataFrame(rows)
-    # The two slowest were kept: too few, so that the bands are used.
+    # Only the two slowest are stored: too few, so the bands are used.
     slowest = bands.tail(2).drop("high_ns", "requests").rename({"low_ns": "latency_ns"})
     tail = region(bands, slowest, 75)
     each = {cause.name: ns for cause, ns in tail.each_ns.items()}
-    # Half of the eighth, the ninth and the tenth.
+    # Half of the eighth, and the ninth and the tenth.
     assert tail.requests == 2.5
     assert each == {
         "own service": pytest.approx((4000 + 8000 + 8000) / 2.5),
         "erases": pytest.approx((1000 + 2000) / 2.5),
     }
-    # Enough for what is beyond p80, and in bands so wide that only they are right.
+    # Enough requests beyond p80, and bands so wide that only the requests are right.
     whole = pl.DataFrame([{"low_ns": 0, "high_ns": 16000, "requests": 10, "sense_ns": 55000}])
     tail = region(whole, slowest, 80)
     assert {cause.name: ns for cause, ns in tail.each_ns.items()} == {
@@ -212,7 +212,7 @@ def test_nothing_is_cut_or_left_out(crowd, result, width, is_terminal, monkeypat
 
 
 def _piped(renderable, monkeypatch):
-    """What a pipe gets where nobody says how wide it is."""
+    """Return the output to a pipe without a given width."""
     file = io.StringIO()
     monkeypatch.delenv("COLUMNS")
     monkeypatch.setattr(sys, "stdout", file)
@@ -315,7 +315,7 @@ def test_the_explanation_accounts_for_all_time(result):
 
 
 def test_how_often_operations_were_suspended_is_told_where_they_may_be(config):
-    """As the results have it; nothing of a drive on which nothing is suspended."""
+    """Equal to the results; no sentence for a drive that suspends nothing."""
     plain = fs.run(config)
     told = [row[0] for row in rows.drive(plain).rows]
     assert not any("suspended" in figure or "suspension" in figure for figure in told)
@@ -339,10 +339,10 @@ def test_how_often_operations_were_suspended_is_told_where_they_may_be(config):
 
 
 def test_pages_that_stream_between_packages_are_counted_and_told(config):
-    """Each is read and programmed once, so there are no more than collection has programmed."""
+    """Each is read and programmed once, so GC has programmed at least as many."""
     ftl = config["drive"]["ftl"]
     config["drive"]["geometry"].update(channels=2, packages_per_channel=4)
-    # A command would go to two packages at a time.
+    # A command would address two packages at a time.
     config["drive"]["nand"] = {"command_cycles": "none"}
     # A batch is one unit, and packages are idle now and then.
     ftl["unit"] = "64 KiB"

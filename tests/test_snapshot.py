@@ -1,4 +1,4 @@
-"""Snapshots as a user meets them: taken, looked at, gone on from, and refused."""
+"""Snapshots for users: taking, showing, starting from them, and errors."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from flashscape.snapshot import origin
 
 
 class After(Silent):
-    """Interrupts once some requests were issued."""
+    """Interrupts after some requests."""
 
     def running(self, simulated_ns, requests, share):
         raise KeyboardInterrupt
@@ -29,7 +29,7 @@ def aged(small):
 
 @pytest.fixture(scope="module")
 def by_itself(small):
-    """A run that preconditions its drive."""
+    """Return a run that preconditions its drive."""
     return fs.run(small)
 
 
@@ -117,7 +117,7 @@ def test_the_drive_of_the_snapshot_is_checked_and_not_the_experiments(config, ag
     with pytest.raises(fs.ConfigError) as caught:
         fs.run(config, snapshot=aged)
     assert str(caught.value).split("the stop threshold")[1] == own
-    # And the other way: what is filled here counts for nothing.
+    # In reverse: this experiment's own filling is ignored.
     empty = fs.Snapshot.take(config)
     result = fs.run({**config, "precondition": filled}, snapshot=empty)
     assert any("empty at first" in note for note in result.summary["notes"])
@@ -208,7 +208,7 @@ def test_a_file_is_overwritten_by_force_only(flashscape, experiment_file, file, 
     assert refused.status != 0
     assert "is there already" in refused.err
     assert file.read_bytes() == before
-    # Over the file that it starts from: the old one is read to the end.
+    # The output replaces the input: the old file is read to the end first.
     ended = flashscape(
         "run", experiment_file, "--snapshot", file, "--save-drive", file, "--force", "--json"
     )
@@ -221,7 +221,7 @@ def test_a_file_is_overwritten_by_force_only(flashscape, experiment_file, file, 
 
 
 def moved(drive, begin, count=300):
-    """Mixed requests; all that completed."""
+    """Submit mixed requests; return all that completed."""
     done = []
     for n in range(begin, begin + count):
         kind = "read" if n % 3 else "write"
@@ -246,12 +246,12 @@ def test_a_clone_goes_on_identically_and_apart(config):
         drive.digest, drive.now_ns, drive.outstanding,
     )  # fmt: skip
     there = [(done.id, done.latency_ns, done.blame) for done in moved(copy, 300) + rest(copy)]
-    # The original has not moved.
+    # The original has not advanced.
     assert drive.now_ns < copy.now_ns
     here = [(done.id, done.latency_ns, done.blame) for done in moved(drive, 300) + rest(drive)]
     assert here == there
     assert drive.digest == copy.digest
-    # Apart: one goes another way.
+    # Both drives are independent.
     before = drive.digest
     moved(copy, 1000)
     rest(copy)

@@ -1,4 +1,4 @@
-"""Requests that starve: the run ends with what is known, or goes on and tells of it."""
+"""Requests that starve: the run ends with partial results, or continues and reports it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 import flashscape as fs
 
 LIMIT = 400_000
-"""In nanoseconds: longer than most requests of the small drive take, shorter than an erase."""
+"""Limit in nanoseconds: longer than most requests of the small drive, shorter than an erase."""
 
 
 @pytest.fixture
@@ -22,7 +22,7 @@ def starving(config):
 
 
 def _flat(standings):
-    """Standings, and those behind them."""
+    """Yield standings, and those that they wait for."""
     for one in standings:
         yield one
         yield from _flat(one["behind"])
@@ -46,7 +46,7 @@ def test_a_request_that_starves_ends_the_run_with_what_was_measured(starving, tm
     assert told["ended_run"] is True
     assert sum(one["requests"] for one in told["outstanding"]) == request.outstanding
     assert max(one["oldest_ns"] for one in told["outstanding"]) == LIMIT
-    # Whatever has completed was younger, and nothing else is in the log.
+    # Completed requests were younger, and the log has no others.
     log = fs.Result.load(tmp_path / "out").requests.collect()
     assert len(log) == sum(figures["requests"] for _, _, figures in result.groups())
     assert (log["finished_ns"] <= request.starved_ns).all()
@@ -78,7 +78,7 @@ def test_what_is_reported_changes_nothing_else(starving):
     assert told["outstanding"] == []
     assert told["requests"] == sum(one["requests"] for one in told["starved"]) > 1
     assert told["longest_ns"] > LIMIT
-    # With the queue depth of a closed loop nothing waits in the host.
+    # At the queue depth of a closed loop, no request waits in the host.
     longest = max(figures["latency_ns"]["max"] for _, _, figures in reported.groups())
     assert told["longest_ns"] == longest
     (note,) = (note for note in reported.summary["notes"] if note.startswith("starvation: "))
@@ -143,7 +143,7 @@ def test_the_exception_goes_to_other_processes_whole(starving):
 
 
 def _drive(**starvation):
-    """A drive of which a read takes more than 50 us."""
+    """Return a drive on which a read takes more than 50 us."""
     fill = {"fill": "sequential", "share": "1 %"}
     return fs.Drive("dc-tlc", precondition=fill, starvation=starvation or None)
 
@@ -157,7 +157,7 @@ def test_a_drive_that_is_moved_step_by_step_stands_still_where_a_request_starves
     assert caught.value.id == first
     assert caught.value.request.submitted_ns == 1_000
     assert drive.now_ns == 51_000
-    # It goes on all the same, and each request starves once.
+    # The drive continues, and each request starves once.
     with pytest.raises(fs.StarvationError) as caught:
         drive.submit("read", at_ns=52_000, offset=8192, length=4096)
     assert caught.value.id == second
@@ -200,7 +200,7 @@ def test_pictures_tell_of_requests_that_no_curve_has(starving, config):
     # The oldest is the one that starved, at its limit.
     assert max(each["oldest_ns"] for each in waiting) == LIMIT
     told = f"Not in the curves: {number} requests without an answer, the oldest for 400 µs"
-    # Which is told where it is longer than all that is drawn.
+    # The title reports this if it is longer than every drawn latency.
     longest = max(each["latency_ns"]["max"] for _, _, each in starved.groups())
     assert (told in picture.draw(starved).get_suptitle()) is (longest < LIMIT)
     whole = copy.deepcopy(config)
@@ -210,6 +210,6 @@ def test_pictures_tell_of_requests_that_no_curve_has(starving, config):
     figure = overlay.draw(fs.compare(starved, whole).pictured())
     labels = [text.get_text() for text in figure.axes[0].get_legend().get_texts()]
     assert [label.endswith(" – partial") for label in labels] == [True, False]
-    # The verdict is cut into lines that the panels below have room for.
+    # The verdict is broken into lines that fit the panels below.
     panels = sum(axes.axison for axes in figure.axes)
     assert max(map(len, figure.get_suptitle().splitlines())) <= 80 * panels

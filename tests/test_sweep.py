@@ -1,4 +1,4 @@
-"""Sweeps: every point is what a run of its own would be, once, whatever happens in between."""
+"""Sweeps: every point equals a run of its own, is run once, and survives accidents."""
 
 from __future__ import annotations
 
@@ -36,17 +36,17 @@ VICTIM = "drive.ftl.gc.victim"
 
 
 def kept(out: Path) -> dict[str, int]:
-    """When each point was written, by its key: one that is run again has another time."""
+    """Return the time at which each point was written, by its key: a repeated point has another."""
     return {file.parent.name: file.stat().st_mtime_ns for file in out.glob("points/*/*.json")}
 
 
 def measured(summary: dict) -> dict:
-    """A summary without what depends on the machine."""
+    """Return a summary without figures that depend on the machine."""
     return {key: value for key, value in summary.items() if key != "host_cpu_seconds"}
 
 
 def same(frame: pl.DataFrame) -> pl.DataFrame:
-    """A table without what depends on the machine."""
+    """Return a table without figures that depend on the machine."""
     return frame.drop("cpu_seconds")
 
 
@@ -64,7 +64,7 @@ def write(folder: Path, text: str, name: str = "sweep.toml") -> Path:
     return file
 
 
-# What there is to run.
+# The points to run.
 
 
 def test_everything_is_combined_in_the_order_of_the_file(experiment_file, tmp_path):
@@ -108,7 +108,7 @@ def test_everything_is_combined_in_the_order_of_the_file(experiment_file, tmp_pa
     ]
     assert told == expected
     assert [point.number for point in points.points] == list(range(1, 17))
-    # What a variation does not say is what the base has.
+    # Keys that a variation leaves out have the base's values.
     assert points.points[0].values[VICTIM] == {"policy": "greedy", "ties": "first"}
     assert points.points[8].name == "fifo, queue_depth=4, channels=2, exported=150 MiB, seed=7"
 
@@ -235,7 +235,7 @@ def test_the_command_line_comes_after_the_file_and_before_what_varies(
     assert sums.rows() == [(7, 200), (8, 200)]
     write(tmp_path, f'base = "experiment.toml"\n[[variation]]\n"{DEPTH}" = 1\n')
     refused(flashscape(*quiet, "--set", f"{DEPTH}=4"), 2, "line 3, variation[0].", "is set for all")
-    # As a mapping in Python.
+    # The same as a mapping in Python.
     file = write(tmp_path, f'base = "experiment.toml"\n[grid]\n"{DEPTH}" = [1]\n')
     with pytest.raises(fs.ConfigError, match="is set for all points"):
         fs.sweep_file(file, overrides={DEPTH: 4})
@@ -293,7 +293,7 @@ def test_the_schema_knows_the_files_that_work(flashscape):
             jsonschema.validate(wrong, known)
 
 
-# What comes out.
+# The results.
 
 
 @pytest.mark.parametrize("jobs", [1, 3])
@@ -358,12 +358,12 @@ def test_columns_are_typed_and_in_base_units(quick, tmp_path):
     assert (intervals.dtype, intervals.to_list()) == (pl.Int64, [64_000_000, 1_000_000_000])
     assert frame["drive.buffer.size_bytes"].unique().to_list() == [4 << 20]
     by_name = {row["variation"]: row for row in frame.iter_rows(named=True)}
-    # What one of them does not say is the base's, and the preset's.
+    # Keys that a variation leaves out have the values of the base and the preset.
     assert [by_name[n]["workload[0].reads_share"] for n in "ab"] == pytest.approx([0.7, 0.5])
     assert [by_name[n]["run.audit"] for n in "ab"] == [True, False]
     assert [by_name[n][DEPTH] for n in "ab"] == [8, 3]
     assert [by_name[n]["drive.ftl.gc.background"] for n in "ab"] == ["6 blocks", "5 % of blocks"]
-    # Blocks and shares of blocks are not to be compared.
+    # Blocks and shares of blocks cannot be compared.
     assert not [c for c in frame.columns if c.startswith("drive.ftl.gc.background_")]
     row = by_name["a"]
     assert row["bytes_per_second"] == pytest.approx(row["bytes"] / row["counted_ns"] * 1e9)
@@ -415,7 +415,7 @@ def test_means_over_seeds(quick, tmp_path):
 
 
 class Meddler(SilentSweep):
-    """Does something when all points are checked and none has begun."""
+    """Does something after the check of all points, before any has begun."""
 
     def __init__(self, meddle):
         self.begins = lambda _begin: meddle()
@@ -442,7 +442,7 @@ def test_a_table_that_varies_has_a_column_of_its_own_name(quick, flashscape, tmp
     means = swept.over_seeds()
     assert means.columns.count("precondition_write_amplification") == 1
     assert means["precondition"].n_unique() == 2
-    # Each row is of both seeds, which may well differ in what their drives have been through.
+    # Each row covers both seeds, whose drives may have different histories.
     assert means["seeds"].to_list() == [2] * 4
     ended = flashscape("sweep", "--show", "out", "--plot")
     assert ended.status == 0, ended.err
@@ -459,7 +459,7 @@ def test_tables_of_points_are_kept_on_demand(quick, tmp_path):
     assert swept.result(2).latency["requests"].sum() == 400
     after = kept(out)
     assert all(after[key] != before[key] for key in before)
-    # Those with tables will do where none are wanted.
+    # Results with tables also serve a sweep that needs none.
     fs.sweep(quick, seeds=2, out=out)
     assert kept(out) == after
 
@@ -480,7 +480,7 @@ def test_a_script_needs_no_guard_and_no_directory(quick, tmp_path):
     file = write(tmp_path, script, "script.py")
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
-    # Workers do not take modules from where they happen to be.
+    # Workers do not import modules from the current directory.
     write(elsewhere, "raise SystemExit", "json.py")
     command = [sys.executable, str(file)]
     ended = subprocess.run(command, capture_output=True, text=True, cwd=elsewhere, check=True)
@@ -488,7 +488,7 @@ def test_a_script_needs_no_guard_and_no_directory(quick, tmp_path):
     assert [each.name for each in elsewhere.iterdir()] == ["json.py"]
 
 
-# Going on.
+# Resuming.
 
 
 def test_only_what_has_changed_is_run_again(quick, tmp_path):
@@ -521,7 +521,7 @@ def test_only_what_has_changed_is_run_again(quick, tmp_path):
     assert swept.frame.group_by("point", maintain_order=True).agg(pl.col("requests").sum())[
         "requests"
     ].to_list() == [50, 51]
-    # What is no longer wanted stays, and is not in the results.
+    # Points that are no longer wanted stay, and are not in the results.
     third, swept = go(files=("b.csv",))
     assert third == second
     assert swept.frame["point"].unique().to_list() == [1]
@@ -531,7 +531,7 @@ def test_only_what_has_changed_is_run_again(quick, tmp_path):
 
 @pytest.fixture
 def traced(quick, tmp_path):
-    """An experiment that replays fifty requests of a file."""
+    """Return an experiment that replays fifty requests of a file."""
     trace = tmp_path / "a.csv"
     trace.write_text(rows_of(50), encoding="utf-8")
     quick["workload"] = [{"name": "host", "trace": {"file": str(trace)}}]
@@ -551,7 +551,7 @@ def test_an_input_that_changes_meanwhile_is_not_taken_for_the_old_one(traced, tm
     assert len(swept.failures) == 2
     for _, error in swept.failures:
         assert error == f"an input has changed since the sweep began ({trace}); start it again"
-    # Of neither content is there a result under the other's name.
+    # No result of one content is stored under the other's key.
     assert kept(tmp_path / "out") == {}
     for requests in (60, 50):
         trace.write_text(rows_of(requests), encoding="utf-8")
@@ -594,7 +594,7 @@ PACING = "drive.ftl.gc.pacing"
 
 
 class Listener(SilentSweep):
-    """Hears how a sweep goes; ``accident`` happens while the first shared drive is made ready."""
+    """Observes a sweep; ``accident`` happens while the first shared drive is prepared."""
 
     def __init__(self, accident=None):
         self.accident = accident
@@ -615,7 +615,7 @@ class Listener(SilentSweep):
 
 @pytest.fixture
 def shared(config, monkeypatch):
-    """Drives that are aged within milliseconds and shared all the same."""
+    """Return drives that are aged within milliseconds, and shared nevertheless."""
     monkeypatch.setattr(sharing, "_TRIVIAL", 0.0)
     config["run"]["requests"] = 400
     return config
@@ -627,7 +627,7 @@ def test_points_with_a_shared_drive_are_what_single_runs_are(jobs, shared, tmp_p
     heard = Listener()
     out = tmp_path / "out"
     swept = fs.sweep(shared, grid=grid, seeds=[5, 3], out=out, jobs=jobs, progress=heard)
-    # What is aged otherwise: two policies, two seeds. Pacing and depths come later.
+    # Two policies and two seeds age drives differently. Pacing and depths come later.
     assert heard.made == [(4, None)] * 4
     assert heard.announced[1] == "16 points start from 4 drives that are filled and aged once"
     values = itertools.product(*grid.values(), [5, 3])
@@ -681,7 +681,7 @@ def test_a_drive_that_cannot_be_made_ready_fails_its_points(shared, tmp_path):
     swept = fs.sweep(shared, grid={DEPTH: [1, 2, 4]}, out=tmp_path / "out", progress=heard)
     assert heard.made == [(3, None)]
     assert [error for _, error in swept.failures] == [str(alone.value)] * 3
-    # It would fail again.
+    # The point would fail again.
     before = kept(tmp_path / "out")
     assert len(before) == 3
     heard = Listener()
@@ -748,7 +748,7 @@ def test_drives_that_a_killed_sweep_has_left_go(shared, tmp_path):
 
 
 def test_no_more_drives_at_a_time_than_jobs_and_the_disk_holds(shared, monkeypatch):
-    """An agenda that is worked off in a random order, by so many jobs."""
+    """An agenda that is processed in a random order, by a number of jobs."""
     seed = time.time_ns()
     print(f"order drawn with seed {seed}")
     numbers = random.Random(seed)
@@ -780,7 +780,7 @@ def test_no_more_drives_at_a_time_than_jobs_and_the_disk_holds(shared, monkeypat
         assert not there
 
 
-# What a key covers, and where files are.
+# The inputs that a key covers, and the places of files.
 
 
 def test_a_snapshot_is_an_input_by_its_content(shared, tmp_path):
@@ -834,7 +834,7 @@ def test_a_policy_in_a_file_is_found_from_the_base_and_an_input_by_its_content(
     }
     base = write(tmp_path / "base", json.dumps(shared), "base.json")
     sweep = write(tmp_path, f'base = "base/base.json"\n[grid]\n"{DEPTH}" = [1, 4]\n')
-    # Neither from the sweep's folder nor from the present one.
+    # Neither from the sweep's folder nor from the current one.
     monkeypatch.chdir(tmp_path)
 
     def go():
@@ -848,7 +848,7 @@ def test_a_policy_in_a_file_is_found_from_the_base_and_an_input_by_its_content(
     assert go() == first
     policy.write_text(CHOOSE.format("max"), encoding="utf-8")
     assert len(go()) == 4
-    # The place of the file is no input.
+    # The place of a file is no input.
     (tmp_path / "elsewhere").mkdir()
     for file in (policy, base):
         file.rename(tmp_path / "elsewhere" / file.name)
@@ -866,7 +866,7 @@ def test_a_function_of_this_process_is_refused(shared, tmp_path):
 
 
 def workers(parent: int) -> list[int]:
-    """Processes that a process has started and that still run."""
+    """Return the running child processes of a process."""
     found = []
     for folder in Path("/proc").glob("[0-9]*"):
         try:
@@ -921,7 +921,7 @@ def wait_for(out: Path, points: int, process) -> None:
 @NO_PROC
 def test_killed_and_resumed_without_repeating(long, flashscape, tmp_path):
     process = start(tmp_path)
-    # At any moment of any point.
+    # Any time in any point.
     wait_for(long, 3, process)
     seed = time.time_ns()
     print(f"delay drawn with seed {seed}")
@@ -957,7 +957,7 @@ def test_ctrl_c_keeps_what_has_ended(long, tmp_path):
     process = start(tmp_path)
     wait_for(long, 3, process)
     at_work = workers(process.pid)
-    # As a terminal does it: to all of them.
+    # A terminal signals all processes.
     for each in (*at_work, process.pid):
         os.kill(each, signal.SIGINT)
     out, err = process.communicate(timeout=60)
@@ -981,10 +981,10 @@ def test_ctrl_c_keeps_what_has_ended(long, tmp_path):
 
 @NO_PROC
 def test_two_in_a_directory_and_a_worker_that_is_killed(long, flashscape, tmp_path):
-    # One worker, which has ended a point: one that is still being started has none to lose.
+    # One worker that has ended a point: a worker that is starting has no point to lose.
     process = start(tmp_path, "--jobs", "1")
     wait_for(long, 1, process)
-    # The sweep must not end meanwhile, however long the second one takes to be refused.
+    # The sweep must not end meanwhile, even if the second one is refused slowly.
     process.send_signal(signal.SIGSTOP)
     second = flashscape("sweep", "sweep.toml", "--out", "out")
     refused(second, 1, f"out: a sweep is at work in it (process {process.pid})")
@@ -998,13 +998,13 @@ def test_two_in_a_directory_and_a_worker_that_is_killed(long, flashscape, tmp_pa
     assert "its process was ended by SIGKILL" in swept.failures[0][1]
     assert swept.failures[0][0] in out
     before = kept(long)
-    # That a process was killed is no property of its point.
+    # A killed process is no property of its point.
     assert flashscape("sweep", "sweep.toml", "--out", "out").status == 0
     assert len(kept(long)) == 12
     assert before.items() <= kept(long).items()
 
 
-# What goes wrong.
+# Errors.
 
 FAILING = {"drive.ftl.bad_blocks.grown_per_erase": "60 %"}
 
@@ -1027,7 +1027,7 @@ def test_a_point_that_fails_does_not_end_the_sweep(config, experiment_file, flas
     ]
     assert table.filter(status="done")["point"].unique().to_list() == [1, 3]
     before = kept(tmp_path / "out")
-    # It would fail again.
+    # The point would fail again.
     assert flashscape("sweep", "sweep.toml", "--out", "out").status == 1
     assert kept(tmp_path / "out") == before
     assert flashscape("sweep", "sweep.toml", "--out", "out", "--retry-failed").status == 1
@@ -1108,7 +1108,7 @@ def test_in_a_directory_of_a_sweep_only_what_is_ours_goes(quick, tmp_path):
     fs.sweep(quick, seeds=2, out=out)
     assert [file.read_text() for file in mine] == ["mine"] * 2
     assert not half.exists()
-    # What is no point is no point that is left over, either.
+    # Foreign directories do not count as left-over points.
     heard = Listener()
     fs.sweep(quick, seeds=2, out=out, progress=heard)
     assert not [line for line in heard.announced if "no longer" in line or "left" in line]
@@ -1168,7 +1168,7 @@ def test_a_dry_run_lists_the_points_and_writes_nothing(experiment_file, flashsca
     ],
 )
 def test_as_many_jobs_as_fit_the_memory(needs, jobs, gibibytes, fits):
-    """The largest at the same time, and 64 MiB for each process."""
+    """The largest points at the same time, and 64 MiB for each process."""
     available = None if gibibytes is None else gibibytes << 30
     assert jobs_that_fit([need << 30 for need in needs], jobs, available) == fits
 
@@ -1180,7 +1180,7 @@ def test_a_picture_of_one_or_two_things(quick, flashscape, tmp_path):
     drawn = (tmp_path / "two" / "sweep.svg").read_text(encoding="utf-8")
     for text in ("greedy", "fifo", "queue_depth", "write amplification"):
         assert f"<!-- {text}" in drawn
-    # What is measured anew makes it out of date.
+    # New results make it out of date.
     fs.sweep(quick, grid=grid, out=tmp_path / "two")
     assert not (tmp_path / "two" / "sweep.svg").exists()
     grid["record.slowest"] = [1, 2]
@@ -1202,18 +1202,18 @@ def test_the_document_says_what_there_is(flashscape, tmp_path):
     named = set(re.findall(r"`(\w+)`", first_cells))
     known = {*rows.metrics(), "point", "name", "variation", "seed", "status", "error", "results"}
     assert {name for name in named if not name.startswith("_")} <= known
-    # The rest is named by one of its family: `p50_ns` … stands for all that end alike.
+    # Other columns are named by one of their family: `p50_ns` … stands for all with this suffix.
     families = tuple(f"{name.rsplit('_', 1)[0]}_" for name in named)
     alike = ("_ns", "_share", "_beyond")
     single = {name for name in rows.metrics() if not name.endswith(alike)}
     assert {name for name in single - named if not name.startswith(families)} == set()
 
 
-# What tables and pictures leave out.
+# Limits of tables and pictures.
 
 
 class Ends(SilentSweep):
-    """Interrupts a sweep when so many points have ended."""
+    """Interrupts a sweep after a number of points have ended."""
 
     def __init__(self, left: int) -> None:
         self.left = left
@@ -1225,7 +1225,7 @@ class Ends(SilentSweep):
 
 
 def test_an_interrupted_sweep_shows_what_varies_in_all_of_it(quick, tmp_path):
-    """Of the first victim alone points are done; the column tells which that is."""
+    """Only points of the first victim are done; the column shows which one it is."""
     grid = {VICTIM: ["greedy", "fifo"], DEPTH: [1, 2]}
     with pytest.raises(fs.SweepInterrupted) as caught:
         fs.sweep(quick, grid=grid, out=tmp_path / "out", jobs=1, progress=Ends(1), share=False)
@@ -1240,7 +1240,7 @@ def test_percentiles_of_a_sweep(quick, flashscape, tmp_path):
     swept = fs.sweep(quick, grid={DEPTH: [1, 2]}, out=tmp_path / "out")
     shown = sweep_report.table(swept)
     assert "p99.99" in shown.head
-    # Of some 200 requests the last one alone ranks at or above p99.99.
+    # Of some 200 requests only the last one ranks at or above p99.99.
     at = shown.head.index("p99.99")
     assert all(row[at].endswith(" (1!)") for row in shown.rows)
     chosen = sweep_report.table(swept, (99.9, 50))
@@ -1257,7 +1257,7 @@ def test_percentiles_of_a_sweep(quick, flashscape, tmp_path):
 
 @pytest.mark.parametrize("spread", [1, 100])
 def test_bars_of_a_picture_end_at_its_axis(spread, quick, tmp_path):
-    """Intervals of twice the mean: nothing is below 0, or below the end of a logarithmic axis."""
+    """Intervals of twice the mean: no bar ends below 0, or below the end of a logarithmic axis."""
     pytest.importorskip("matplotlib")
     from flashscape.sweep import picture
 
@@ -1278,7 +1278,7 @@ def test_bars_of_a_picture_end_at_its_axis(spread, quick, tmp_path):
         ends = [end for bar in bars for _, end in bar]
         assert bars
         assert min(ends) >= low * (1 - 1e-9)
-        # The upper ends are whole.
+        # The upper ends are not cut.
         assert max(ends) <= high
         assert "bars end at the axis" in axes.get_title("left")
     top = wide.filter(kind="read")["iops"].max() * 3

@@ -1,4 +1,4 @@
-"""Several traces on one drive: who has which part, when each begins, and what they cost."""
+"""Several traces on one drive: their regions, their start times, and their costs."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ ONE_UNIT = (
     "--set=drive.ftl.over_provisioning.exported=32 MiB",
     "--set=drive.buffer.size=2 MiB",
 )
-"""Two dies of a plane each, on channels of their own."""
+"""A drive of two dies of a plane each, on separate channels."""
 
 
 def reads(path, stamps_us, unit):
-    """A trace of reads of one unit at the given moments."""
+    """Write a trace of reads of one unit at the given times."""
     rows = (f"{us},R,{unit * UNIT},{UNIT}\n" for us in stamps_us)
     path.write_text("time_us,op,offset,length\n" + "".join(rows), encoding="utf-8")
     return path
@@ -36,7 +36,7 @@ def reads(path, stamps_us, unit):
 
 @pytest.fixture
 def replayed(flashscape, tmp_path):
-    """Replay on the small drive; the log of requests, by tenant."""
+    """Return a function that replays on the small drive, and returns the log by tenant."""
 
     def run(*arguments, drive=SMALL):
         log = tmp_path / "log.parquet"
@@ -181,7 +181,7 @@ def test_a_partition_is_equal_parts_of_whole_units_and_is_shown(flashscape, tmp_
     command = ("replay", "a.csv", "b.csv", "c.csv", "--partition", "--drive=dc-tlc", *SMALL)
     shown = flashscape(*command)
     assert shown.status == 0, shown.err
-    # A third of 1 GiB in units of 4 KiB, rounded down; a unit is in no part.
+    # A third of 1 GiB in units of 4 KiB, rounded down; one unit belongs to no part.
     part = GIB // UNIT // 3 * UNIT
     summary = json.loads(flashscape(*command, "--json", "--quiet").out)
     regions = [workload["region"] for workload in summary["config"]["workload"]]
@@ -201,16 +201,16 @@ def test_a_partition_is_equal_parts_of_whole_units_and_is_shown(flashscape, tmp_
 
 FIRMWARE, COMMAND, SENSE, CARRY, DECODE = 5_000, 275, 50_000, 2_880, 5_000
 LINK = 4096 // 7
-"""What a read of a unit takes on dc-tlc, ns: 1600 MT/s carry its 4,608 bytes with their share
-of the spare area in 2.88 us, the link's 7 GB/s its 4,096 in 0.585."""
+"""Parts of the latency of a unit's read on dc-tlc, in ns: the bus carries its 4,608 bytes, with
+their share of the spare area, at 1600 MT/s in 2.88 us, the link its 4,096 at 7 GB/s in 0.585 us."""
 
 ALONE = FIRMWARE + COMMAND + SENSE + CARRY + DECODE + LINK
 OCCUPIED = COMMAND + SENSE + CARRY
-"""How long a read keeps its plane: until its data are out."""
+"""Time for which a read occupies its plane: until its data are transferred."""
 
 
 def test_tenants_on_parts_that_share_no_unit_see_what_they_see_alone(replayed, tmp_path):
-    """Filled in order, a page of 16 KiB goes to one die and the next to the other."""
+    """Filled in order: one page of 16 KiB goes to one die and the next to the other."""
     reads(tmp_path / "a.csv", [1000 * n for n in range(10)], 0)
     other = "name=b,file=a.csv,start=1 us,offset=16 KiB,size=16 MiB"
     _, log = replayed("a.csv", "--tenant", other, drive=ONE_UNIT)
@@ -248,7 +248,7 @@ def test_a_higher_priority_goes_first(replayed, tmp_path, ranks):
 
 
 def test_four_captured_traces_at_once(replayed):
-    """On a quarter of 4 GiB each has the gibibyte that it was captured on."""
+    """Each has the gibibyte that it was captured on, a quarter of 4 GiB."""
     names = ("sqlite", "pginit", "pgbench", "rm")
     files = [CAPTURED / f"{name}.csv.gz" for name in names]
     large = ("--set=drive.geometry.blocks_per_plane=400",)

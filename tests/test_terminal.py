@@ -1,4 +1,4 @@
-"""The edges of the command line: pipes, widths, files for JSON, notebooks, bad input said early."""
+"""Edge cases of the command line: pipes, widths, JSON files, notebooks, early errors."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def test_columns_hold_where_output_goes_to_a_pipe(
     ended = flashscape("run", experiment_file, "--percentiles", "50,90,95,99,99.5,99.9,99.99")
     lines = ended.out.split("Latency")[1].split("Where the time went")[0].splitlines()
     assert (max(map(len, lines)) <= widest) if widest else (max(map(len, lines)) > 80)
-    # Folded, and not cut: every figure is there.
+    # The table is folded and not cut: every figure is there.
     for figure in ("mean", "p50", "p90", "p95", "p99.5", "p99.9", "p99.99", "max"):
         assert any(figure in line.split() for line in lines)
 
@@ -208,7 +208,7 @@ def test_import_mqsim_looks_for_the_folder_first(flashscape, tmp_path):
 
 
 def test_even_accesses_have_no_zipf_exponent(flashscape, tmp_path):
-    """Each of 64 places is written as often: by a fit an exponent of 0."""
+    """Each of 64 places is written equally often: a fit would give an exponent of 0."""
     lines = [f"{at},W,{at % 64 * 4096},4096" for at in range(64 * 16)]
     (tmp_path / "t.csv").write_text("time_us,op,offset,length\n" + "\n".join(lines) + "\n")
     ended = flashscape("trace", "info", "t.csv")
@@ -217,7 +217,7 @@ def test_even_accesses_have_no_zipf_exponent(flashscape, tmp_path):
 
 
 def test_sizes_of_one_output_are_in_one_kind_of_unit(config):
-    """Regions beside throughput: all in powers of ten, as capacities are."""
+    """Regions and throughput: all in powers of ten, as capacities are."""
     first = config["workload"][0]
     parts = ({"size": "64 MiB"}, {"offset": "64 MiB", "size": "64 MiB"})
     config["workload"] = [first | {"name": f"w{at}", "region": r} for at, r in enumerate(parts)]
@@ -232,7 +232,7 @@ def test_sizes_of_one_output_are_in_one_kind_of_unit(config):
 
 
 class Heard:
-    """Remembers what is said of results, and interrupts at once."""
+    """Records the announcements about results, and interrupts at once."""
 
     def __init__(self) -> None:
         self.saved = []

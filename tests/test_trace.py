@@ -1,4 +1,4 @@
-"""Traces as a user meets them: what they are like, conversions, synthetic traces."""
+"""Traces for users: statistics, conversions, synthetic traces."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_figures_are_those_counted_by_hand(trace):
     assert figures["footprint"]["both_bytes"] == 4096
     assert figures["reuse"]["read_after_write_share"] == 1
     assert figures["reuse"]["rewrite_time_ns"]["max"] == 400_000
-    # Four units were written since: 8 KiB before it and the unit itself with its neighbour.
+    # Four units were written since: 8 KiB before it, then the unit itself with its neighbour.
     assert figures["reuse"]["rewrite_distance_bytes"]["max"] == 4 * 4096
     write = found.of_kind("write")
     assert write["common_sizes"] == [[8192, 3]]

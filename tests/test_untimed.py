@@ -33,7 +33,7 @@ def test_a_drive_is_worn_out_in_an_untimed_run():
     written = result.summary["worn_out_bytes"]
     wear = result.wear
     pages = 64 * 32 * 63
-    # No block is programmed more often than it is erased, and once more.
+    # No block is programmed more often than it is erased plus once.
     assert written * result.write_amplification <= 21 * pages * 4096
     assert wear["erases"].max() <= 20
     assert result.summary["simulated_ns"] == 0
@@ -41,10 +41,10 @@ def test_a_drive_is_worn_out_in_an_untimed_run():
     assert any("worn out after" in note for note in result.summary["notes"])
     told = fs.explain(result).sentences
     assert not any("steady" in sentence or "atency is" in sentence for sentence in told)
-    # Each write and move programs a page once, and so does a summary of 63 of them.
+    # Each write and move programs a page once, and a summary follows 63 of them.
     amplification, cleaning, worn = told[-3:]
     assert amplification.startswith(f"Write amplification is {result.write_amplification:.2f}: ")
-    # With moves m of erased units e, efficiency is 1 - m/e; a move for each of gc.
+    # With m moves and e erased units, efficiency is 1 - m/e; gc counts moves per write.
     moved = result.summary["write_amplification"]["gc"] * written / 4096
     efficiency = 1 - moved / (result.summary["wear"]["erases"] * 63)
     assert f"Cleaning efficiency is {100 * efficiency:.1f} %" in cleaning
@@ -82,7 +82,7 @@ def test_a_kind_has_requests_and_bytes_and_no_latencies():
     assert repr(written).startswith("<Latency of 1,000 requests: mean –")
     assert result.of_kind("write", "writer") == written
     assert result.read.requests == 0
-    # A rate of no time would be a claim.
+    # An untimed run has no rate.
     assert {k: result.summary["initiators"][0][k]["iops"] for k in ("read", "write")} == {
         "read": None,
         "write": None,
@@ -160,7 +160,7 @@ def test_its_picture_has_no_empty_panel(tmp_path):
 
 @pytest.fixture(scope="module")
 def mixed_lives(tmp_path_factory):
-    """Of the second endurance one seed's drive is worn out and the other's survives."""
+    """With the second endurance, one seed's drive is worn out and the other's survives."""
     lives = [fs.run({**LIFE, "seed": seed}).summary["worn_out_bytes"] for seed in (1, 2)]
     requests = (max(lives) - 1) // 4096
     base = {**LIFE, "run": {"untimed": True, "requests": requests}}
@@ -203,7 +203,7 @@ def test_lives_are_compared_by_what_they_cost_the_flash(tmp_path):
     assert set(found) == {
         *("write_amplification", "erases", "worn_out_bytes", "erase_count_stddev")
     }
-    # Each figure is the mean of what the runs' own summaries have.
+    # Each figure is the mean of the runs' own summaries.
     for side, label in (("baseline", "A"), ("other", "B")):
         runs = [fs.Result.load(tmp_path / "out" / label / f"seed-{seed}") for seed in (1, 2, 3)]
         lives = [run.summary["worn_out_bytes"] for run in runs]
@@ -249,7 +249,7 @@ def test_fewer_erases_of_a_shorter_life_win_nothing():
         assert found[figure].estimate is None
         assert found[figure].unjudged.startswith("a drive was worn out")
     assert found["write_amplification"].estimate is not None
-    # Only what is judged is tested.
+    # Only judged figures are tested.
     assert compared.tests == 2
     assert contrast.verdict.startswith("A and B were worn out with every seed; no winner")
     (told,) = (told for told in contrast.sentences if told.startswith("Erases: "))
@@ -258,7 +258,7 @@ def test_fewer_erases_of_a_shorter_life_win_nothing():
 
 def test_who_was_worn_out_and_who_survived_is_told(flashscape, tmp_path):
     life = fs.Experiment.from_dict(LIFE)
-    # 4 KiB each, of some 400 MB that the drive has.
+    # Requests of 4 KiB, on a drive of some 400 MB.
     short = life.replace({"run.requests": 1000})
     result = fs.run(life)
     worn = result.summary["worn_out_bytes"]
@@ -284,7 +284,7 @@ def test_of_several_seeds_some_may_survive():
     runs = [fs.run({**LIFE, "seed": seed}) for seed in (1, 2)]
     asked = sorted(run.summary["worn_out_bytes"] for run in runs)
     assert asked[0] < asked[1]
-    # So long that one drive lives and the other does not.
+    # A limit between the lives of both drives.
     limit = {**LIFE, "run": {"untimed": True, "requests": (asked[1] - 1) // 4096}}
     compared = fs.compare(limit, {**limit, "run": {"untimed": True, "requests": 100}}, seeds=2)
     (contrast,) = compared.contrasts
@@ -308,7 +308,7 @@ def test_erases_are_judged_where_runs_wrote_as_much_to_within_an_erase():
         (contrast,) = fs.compare(one, other).contrasts
         return _figures_of(contrast)["erases"].unjudged
 
-    # With 10 erases, one comes to a tenth of what was written.
+    # With 10 erases, one erase is a tenth of the data written.
     assert unjudged(1000 * 4096, 10) is None
     assert unjudged(901 * 4096, 10) is None
     assert unjudged(900 * 4096, 10) == "the runs wrote different amounts"
@@ -330,7 +330,7 @@ def _arrivals(*sides):
 
 def test_untimed_arrivals_have_no_moments():
     short = fs.Experiment.from_dict({**LIFE, "run": {"untimed": True, "requests": 1000}})
-    # Both drives last that long, whatever the depth of a queue that there is not.
+    # Both drives survive this; queue depth does not exist here.
     found = _arrivals(
         short, short.replace({"drive.nand.endurance": 10, "workload[0].queue_depth": 4})
     )
@@ -338,12 +338,12 @@ def test_untimed_arrivals_have_no_moments():
         "commands",
         "The same 1,000 commands in the same order.",
     )
-    # A shorter run is the beginning of a longer one, though their digests differ.
+    # A shorter run is the beginning of a longer one, though digests differ.
     for other in (short.replace({"run.requests": 900}), short.replace({"run.requests": 999})):
         found = _arrivals(short, other)
         assert found.likeness == "commands"
         assert found.sentence.endswith("by the configurations, as far as both runs went.")
-    # Requests by a clock of their own are no exception.
+    # Requests with their own clock are no exception.
     clock = {"workload[0].arrivals": {"process": "poisson", "rate": "1 kIOPS"}}
     assert _arrivals(short.replace(clock), short.replace(clock)).likeness == "commands"
     found = _arrivals(short, short.replace({"seed": 2}))

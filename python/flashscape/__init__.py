@@ -7,7 +7,7 @@
 Modules are imported when a name of theirs is first used: the command line needs few of them.
 """
 
-# First, as the rest takes time, in which somebody may already press Ctrl-C.
+# Imported first: the other imports take time, in which the user may already press Ctrl-C.
 from flashscape import signals as _signals  # noqa: F401  # isort: skip
 from typing import TYPE_CHECKING
 

@@ -309,7 +309,7 @@ class Session:
     def precondition(self, ongoing: Callable[[float], object] | None = None) -> None:
         """Fill and age the drive; ``ongoing`` is called with the share done and may raise."""
     def take_over(self, prepared: Snapshot) -> None:
-        """Take a drive that a plan with the same preparation has filled and aged before."""
+        """Use a drive that a plan with the same preparation has filled and aged before."""
     def log_requests(self, path: Path) -> None:
         """Write every counted request to a Parquet file from now on; raise OSError."""
     def end_log(self, about: list[tuple[str, str]]) -> None:
@@ -317,7 +317,7 @@ class Session:
     def advance(self, events: int) -> bool:
         """Run about this many events; return true if there is more to do."""
     def progress(self) -> tuple[int, int, float | None]:
-        """Simulated nanoseconds, requests issued, and the share done where known."""
+        """Return simulated nanoseconds, requests issued, and the share done if known."""
     def summary(self, host_cpu_seconds: float, complete: bool) -> str:
         """End the measurement; return the contents of ``summary.json``."""
     def snapshot(self) -> Snapshot:
@@ -385,7 +385,7 @@ class Drive:
         """Prove the map, and the data of reads if the auditor is on; raise SimulatorError."""
     @property
     def capacity_bytes(self) -> int:
-        """Bytes that the host sees."""
+        """Bytes that the drive exports."""
     @property
     def now_ns(self) -> int:
         """The present time of the drive."""
@@ -396,7 +396,7 @@ class Drive:
         """Requests that starved, as JSON text; None if starvation is not detected."""
     @property
     def digest(self) -> str:
-        """A hash of every completion so far: equal digests, equal histories."""
+        """Hash of every completion so far: equal digests mean equal histories."""
 
 @final
 class Completion:

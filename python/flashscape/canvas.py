@@ -1,4 +1,4 @@
-"""The figure that all pictures are drawn on. Needs matplotlib: import it where one is drawn."""
+"""The figure class of all pictures. Needs matplotlib: import this module only to draw."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from flashscape import drawing
 
 
 class Figure(figure.Figure):
-    """A figure of matplotlib that notebooks show, whether pyplot was imported or not."""
+    """A figure of matplotlib that notebooks show, even if pyplot is not imported."""
 
     def _repr_png_(self) -> bytes:
         return drawing.encoded(self, "png")

@@ -1,4 +1,4 @@
-"""What flashscape knows by name: presets, blame states, and the schema."""
+"""Presets, policies and the schema: everything that flashscape knows by name."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ class Preset(NamedTuple):
     """A drive that ships with flashscape."""
 
     name: str
-    """What ``preset = "..."`` calls it."""
+    """Name, as ``preset = "..."`` takes it."""
     about: str
-    """What it is, in a line."""
+    """Description in one line."""
     text: str
-    """Its ``[drive]`` table in TOML, with the source of each figure."""
+    """``[drive]`` table in TOML, with the source of each figure."""
 
 
 def presets() -> dict[str, Preset]:
@@ -30,29 +30,29 @@ def presets() -> dict[str, Preset]:
 
 
 class Policy(NamedTuple):
-    """One way to decide."""
+    """One policy of a family."""
 
     name: str
-    """What a configuration calls it."""
+    """Name in a configuration."""
     about: str
-    """What it does, in a sentence."""
+    """Description in one sentence."""
     parameters: dict[str, str]
-    """What each of its parameters means."""
+    """Meaning of each parameter."""
 
 
 class Family(NamedTuple):
-    """A question that the drive's firmware asks, and the policies that answer it."""
+    """A decision of the drive's firmware, and the policies that can make it."""
 
     path: str
-    """Where a configuration says which: ``drive.ftl.gc.victim``."""
+    """Path of its key in a configuration: ``drive.ftl.gc.victim``."""
     about: str
-    """The question."""
+    """Description of the decision."""
     policies: dict[str, Policy]
-    """Each answer by its name."""
+    """Policies by name."""
 
     @property
     def takes_python(self) -> bool:
-        """Whether a function in Python may answer."""
+        """True if a function in Python may be the policy."""
         return "python" in self.policies
 
 
@@ -81,8 +81,8 @@ _FAMILIES = (
     "drive.recovery.map",
     "drive.recovery.trims",
 )
-"""Where a drive's policies stand. Their names and meanings come from the schema, which
-comes from the code."""
+"""Paths of a drive's policies. Their names and meanings come from the schema, which is
+generated from the code."""
 
 
 def policies() -> dict[str, Family]:
@@ -97,7 +97,7 @@ def _family(root: dict[str, Any], path: str) -> Family:
         node = _resolved(root, node)["properties"][key]
     about = node.get("description") or _resolved(root, node).get("description", "")
     node = _resolved(root, node)
-    # Words alone repeat what is said of them as tags.
+    # Enumerated words repeat the tagged policies.
     ways = [_resolved(root, way) | way for way in node["oneOf"] if "enum" not in way]
     known = [_policy(way) for way in ways]
     return Family(path, _flat(about), {policy.name: policy for policy in known})
@@ -120,7 +120,7 @@ def _leaves_out(way: dict[str, Any]) -> bool:
 
 
 def _resolved(root: dict[str, Any], node: dict[str, Any]) -> dict[str, Any]:
-    """The object that a node refers to, through any number of references; null does not count."""
+    """Follow the references of a node to an object; null does not count."""
     while True:
         if "$ref" not in node:
             ways = [way for way in node.get("anyOf", ()) if not _leaves_out(way)]
@@ -145,7 +145,7 @@ def schema() -> dict[str, Any]:
 
 
 def check(experiment: Experiment | Mapping[str, Any] | str | PathLike[str]) -> dict[str, Any]:
-    """Check an experiment with its traces and return the figures that follow from it.
+    """Check an experiment with its traces; return the figures derived from it.
 
     Raises ConfigError with every fault at once, or TraceError.
     """

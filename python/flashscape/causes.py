@@ -1,7 +1,7 @@
-"""The causes of a request's latency as people name them.
+"""Causes of a request's latency, as groups of states.
 
-The simulator charges time to about thirty states. Here they are grouped into
-what somebody could do something about; every table and picture uses these.
+The simulator charges time to about thirty states. These groups join states that
+have the same remedy; every table and picture uses them.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ class Cause(NamedTuple):
     """A group of states."""
 
     name: str
-    """As a column head."""
+    """Column head."""
     phrase: str
-    """As it stands in ``3.2 ms went to …``."""
+    """Phrase for ``3.2 ms went to …``."""
     colour: str
-    """In pictures."""
+    """Colour in pictures."""
     states: tuple[str, ...]
     """Patterns of the states that belong to it."""
     is_own: bool = False
-    """True for the request's own service: no wait for something else."""
+    """True for the request's own service: no wait for another operation."""
 
 
 CAUSES = (
@@ -81,7 +81,7 @@ CAUSES = (
     ),
     Cause(
         "suspension",
-        "waiting until an interrupted erase or program had freed its flash, or went on",
+        "waiting until an interrupted erase or program has freed its flash or resumed",
         "#df65b0",
         ("wait_suspended",),
     ),
@@ -124,7 +124,7 @@ OWN_SERVICE = (
 )
 
 OTHER = Cause("other", "something else", "#dddddd", ("*",))
-"""For states of a later version."""
+"""Cause of states that a later version may add."""
 
 
 @cache

@@ -1,6 +1,6 @@
-"""What all pictures have in common: their looks, axes of latency, curves of few points.
+"""Style, latency axes and thinned curves that all pictures share.
 
-Needs matplotlib, which is imported only where something is drawn.
+Needs matplotlib, which is imported only for drawing.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 _INK = "#2b2b2b"
 
 POINTS = 300
-"""Points of a curve: more than can be told apart, and few enough for a small file."""
+"""Points of a curve: more than the eye resolves, and few enough for a small file."""
 
 STYLE: Any = {
     "font.family": "sans-serif",
@@ -45,24 +45,24 @@ STYLE: Any = {
     "grid.color": "#e4e4e4",
     "legend.frameon": False,
     "legend.fontsize": 8,
-    # Names are what users call things: a dollar sign is one.
+    # Users choose names, and a name may contain a dollar sign.
     "text.parse_math": False,
     "svg.hashsalt": "flashscape",
 }
 
 
 NOT_INSTALLED = 'matplotlib is not installed (pip install "flashscape[plot]")'
-"""Why there are no pictures where :func:`is_available` says so."""
+"""Reason for missing pictures if :func:`is_available` is False."""
 
 
 def is_available() -> bool:
-    """True where matplotlib is installed."""
+    """True if matplotlib is installed."""
     return find_spec("matplotlib") is not None
 
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """Keep what matplotlib has to say of fonts, caches and layout out of a command's output."""
+    """Keep matplotlib's messages about fonts, caches and layout out of a command's output."""
     logger = logging.getLogger("matplotlib")
     level = logger.level
     logger.setLevel(logging.ERROR)
@@ -76,7 +76,7 @@ def quiet() -> Iterator[None]:
 
 @contextmanager
 def styled() -> Iterator[None]:
-    """Draw with the style of all pictures, and without a word on stderr."""
+    """Draw with the style of all pictures, and without output on stderr."""
     with quiet():
         import matplotlib as mpl
 
@@ -85,21 +85,21 @@ def styled() -> Iterator[None]:
 
 
 FORMS = ("png", "pdf", "svg")
-"""Forms of picture files, by their suffixes."""
+"""Forms of picture files, by suffix."""
 
 _DOTS = 150
-"""Dots to an inch of a PNG."""
+"""Dots per inch of a PNG."""
 
 _METADATA: dict[str, dict[str, Any]] = {
     "svg": {"Date": None},
     "pdf": {"CreationDate": None, "Creator": None, "Producer": None},
     "png": {"Software": None},
 }
-"""Neither a date nor the version of what has drawn it."""
+"""No date and no version of the drawing program, so that equal figures give equal files."""
 
 
 def encoded(figure: Figure, form: str) -> bytes:
-    """A figure as ``png``, ``pdf`` or ``svg``: equal figures, equal bytes."""
+    """Encode a figure as ``png``, ``pdf`` or ``svg``: equal figures, equal bytes."""
     buffer = io.BytesIO()
     with styled():
         figure.savefig(buffer, format=form, dpi=_DOTS, metadata=_METADATA[form])
@@ -107,7 +107,7 @@ def encoded(figure: Figure, form: str) -> bytes:
 
 
 def form_of(path: str | PathLike[str]) -> str:
-    """The form that a file's suffix asks for; raise OutputError for any other."""
+    """Return the form of a file by its suffix; raise OutputError for an unknown one."""
     suffix = Path(path).suffix.lower()
     if suffix.removeprefix(".") not in FORMS:
         told = f"no picture has the suffix {suffix!r}" if suffix else "the name has no suffix"
@@ -116,15 +116,15 @@ def form_of(path: str | PathLike[str]) -> str:
 
 
 def refuse(why: str | None) -> None:
-    """Raise OutputError where there is a reason not to draw."""
+    """Raise OutputError if there is a reason not to draw."""
     if why is not None:
         raise OutputError(f"no picture: {why}")
 
 
 def write(draw: Callable[[], Figure], path: str | PathLike[str], *, force: bool = False) -> None:
-    """Draw to a PNG, PDF or SVG file, as its suffix says, whole or not at all.
+    """Draw to a PNG, PDF or SVG file, chosen by its suffix, whole or not at all.
 
-    Raises OutputError for another suffix, and where the file is there already without
+    Raises OutputError for another suffix, and if the file exists already without
     ``force``: both before anything is drawn.
     """
     form = form_of(path)
@@ -133,7 +133,7 @@ def write(draw: Callable[[], Figure], path: str | PathLike[str], *, force: bool 
 
 
 def short(name: str, length: int) -> str:
-    """A name with its middle left out: what tells names apart is at their ends."""
+    """Shorten a name in its middle: names differ at their ends."""
     if len(name) <= length:
         return name
     half = (length - 1) // 2
@@ -141,7 +141,7 @@ def short(name: str, length: int) -> str:
 
 
 def label_tail(axes: Axes) -> None:
-    """Label logarithmic axes of latency and of percentiles, for what is drawn in them."""
+    """Label logarithmic axes of latency and of percentiles."""
     log_durations(axes.xaxis)
     levels = [10.0**-exponent for exponent in range(9)]
     floor = min(axes.get_ylim()[0], 0.05)
@@ -172,14 +172,14 @@ def _level(share: float) -> str:
 
 
 def duration(ns: float, _: object = None) -> str:
-    """A span as an axis labels it: ``3 ms``."""
+    """Format a duration as an axis label: ``3 ms``."""
     number, unit = units.duration(round(ns, 3)).split()
     number = number.rstrip("0").rstrip(".") if "." in number else number
     return f"{number} {unit}" if ns else "0"
 
 
 def log_durations(axis: Axis) -> None:
-    """Label a logarithmic axis of nanoseconds, however narrow: four ticks at least."""
+    """Label a logarithmic axis of nanoseconds with at least four ticks, also if it is narrow."""
     from matplotlib.ticker import FixedLocator, MaxNLocator, NullLocator
 
     low, high = axis.get_view_interval()

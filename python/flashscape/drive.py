@@ -1,4 +1,4 @@
-"""A drive to be moved step by step, for embedding in other simulators."""
+"""A drive that is advanced step by step, for embedding in other simulators."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ if TYPE_CHECKING:
 
 
 class Drive(_flashscape.Drive):
-    """A drive that goes only as far as it is told; times are in nanoseconds.
+    """A drive that advances only as far as the caller asks; times are in nanoseconds.
 
     ``drive`` is the name of a preset, a table as under ``[drive]``, or an
     experiment (or the path of its file, ``.toml`` or ``.json``), whose drive,
-    preconditioning, seed, audit and starvation are taken. With ``snapshot``
-    (one, or a file's path) it is started from that instead of being preconditioned.
-    ``starvation`` is a table as under ``[run.starvation]``: where a request starves, and not only
-    to be told of, ``advance`` and ``submit`` raise StarvationError at that moment, once for it;
-    what ``submit`` was asked for then is not submitted, and the drive may go on all the same.
+    preconditioning, seed, audit and starvation are used. With ``snapshot``
+    (a Snapshot or a file's path) the drive starts from it instead of being preconditioned.
+    ``starvation`` is a table as under ``[run.starvation]``. If it does not only report starvation,
+    ``advance`` and ``submit`` raise StarvationError when a request starves, once for each request.
+    A ``submit`` that raises it has not submitted its request. The drive can continue afterwards.
     Raises ConfigError, SnapshotError and SpaceError. Any number of drives may exist in
     a process, each used by one thread at a time.
 
@@ -62,11 +62,11 @@ class Drive(_flashscape.Drive):
         return super().__new__(cls, drive.plan, start)
 
     def clone(self) -> Self:
-        """Return a drive in the very same state, with what is under way; both go on apart."""
+        """Return an independent copy of the drive in the same state, with outstanding requests."""
         return super().__new__(type(self), self)
 
     def starvation(self) -> dict[str, Any] | None:  # type: ignore[override]
-        """Return what was found of requests that starve; None where none is looked for.
+        """Return the requests that starved; None without a table ``starvation``.
 
         The keys are those of ``starvation`` in a summary (docs/results.md).
         """
@@ -74,16 +74,15 @@ class Drive(_flashscape.Drive):
         return None if found is None else dict(json.loads(found))
 
     def power_cut(self, at_ns: int | None = None) -> dict[str, Any]:  # type: ignore[override]
-        """Cut the power at ``at_ns``, or now, after what is due then; return what became of it.
+        """Cut the power at ``at_ns``, or now, after the events due then; return the consequences.
 
-        The drive needs a table ``recovery``. When this returns it has recovered, and its
-        time is the cut's plus ``duration_ns``. What is lost and undone, what was read and how
-        long that took is told as for each of ``cuts`` in ``recovery`` of a summary
-        (docs/results.md); ``lost_ids`` are the requests that were under way and never
-        complete, by what ``submit`` returned. What had completed before comes with the next
-        ``advance``. Raises ValueError for a drive that cannot recover and for a moment in the
-        past, and SimulatorError where the audit, if it is on, finds that something is lost
-        that must not be.
+        The drive needs a table ``recovery``. When this method returns, the drive has recovered, and
+        its time is the cut's plus ``duration_ns``. The keys of the result are those of each of
+        ``cuts`` in ``recovery`` of a summary (docs/results.md): lost and undone data, data that was
+        read, and durations. ``lost_ids`` are the ids from ``submit`` of outstanding requests, which
+        never complete. The next ``advance`` returns the requests that completed before the cut.
+        Raises ValueError for a drive that cannot recover and for a time in the past, and
+        SimulatorError if the audit is on and finds that data was lost that the drive must keep.
         """
         if at_ns is not None and at_ns < 0:
             message = f"at_ns={at_ns} is in the past: the drive has reached {self.now_ns} ns"
@@ -91,7 +90,7 @@ class Drive(_flashscape.Drive):
         return dict(json.loads(super().power_cut(at_ns)))
 
     def snapshot(self) -> Snapshot:  # type: ignore[override]
-        """Keep what the drive would be if it were shut down now; it goes on as it is.
+        """Return the snapshot that shutting the drive down now would give; the drive goes on.
 
         Raises SnapshotError while requests are under way.
         """
@@ -109,7 +108,7 @@ def _experiment(
         "seed": seed,
         "drive": {"preset": drive} if isinstance(drive, str) else dict(drive),
         "precondition": dict(precondition),
-        # An experiment has a workload; this one is not asked for anything.
+        # An experiment needs a workload; this one is never run.
         "workload": [{"name": "stepwise", "reads": "100 %", "stop": {"requests": 1}}],
         "run": {"audit": audit},
     }

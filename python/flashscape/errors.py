@@ -1,4 +1,4 @@
-"""What can go wrong: one family, so that one ``except`` catches all of it."""
+"""Exceptions of flashscape: one family, so that one ``except`` catches all of them."""
 
 from __future__ import annotations
 
@@ -13,24 +13,24 @@ if TYPE_CHECKING:
 
 
 class FlashscapeError(Exception):
-    """Anything that flashscape refuses or fails at."""
+    """Base class of all errors of flashscape."""
 
 
 class Problem(NamedTuple):
     """One fault of a configuration."""
 
     path: str
-    """Where it is, such as ``drive.ftl.gc.victim``; empty for the whole file."""
+    """Path of the key, such as ``drive.ftl.gc.victim``; empty for the whole file."""
     file: str
-    """The file it was written in, or ``override``."""
+    """File that has the fault, or ``override``."""
     line: int | None
-    """The line in that file, from 1, where known."""
+    """Line in that file, from 1, if known."""
     message: str
-    """What is wrong, and the remedy."""
+    """Description of the fault, and the remedy."""
 
 
 class ConfigError(FlashscapeError, ValueError):
-    """A configuration was refused. ``problems`` lists every fault at once."""
+    """A configuration was refused. ``problems`` lists all of its faults."""
 
     def __init__(
         self, text: str, problems: list[tuple[str, str, int | None, str]] | None = None
@@ -40,12 +40,12 @@ class ConfigError(FlashscapeError, ValueError):
 
 
 class StudyError(FlashscapeError, ValueError):
-    """A study of a paper is not known, or its data and its code do not fit each other."""
+    """A study of a paper is unknown, or its data and its code do not match."""
 
     def __init__(self, text: str, problems: list[Problem] | None = None) -> None:
         super().__init__(text)
         self.problems = problems or []
-        """Every fault of the study's files at once."""
+        """All faults of the study's files."""
 
 
 class TraceError(FlashscapeError, ValueError):
@@ -56,89 +56,89 @@ class TraceError(FlashscapeError, ValueError):
     ) -> None:
         super().__init__(text)
         self.file = file
-        """The trace."""
+        """File of the trace."""
         self.line = line
-        """The line, from 1, where the fault belongs to one."""
+        """Line, from 1, if the fault belongs to one line."""
         self.problem = problem
-        """What is wrong, and the remedy."""
+        """Description of the fault, and the remedy."""
 
 
 class PolicyError(FlashscapeError):
-    """A policy in Python raised an exception, or decided what cannot be done."""
+    """A policy in Python raised an exception, or returned a decision that is not possible."""
 
 
 class SnapshotError(FlashscapeError, ValueError):
-    """A file holds no snapshot that can be used, or a drive cannot be shut down."""
+    """A file holds no usable snapshot, or a drive cannot be shut down."""
 
     def __init__(
         self, text: str, file: str | PathLike[str] | None = None, problem: str = ""
     ) -> None:
         super().__init__(text)
         self.file = None if file is None else str(file)
-        """The file, where there is one."""
+        """The file, if there is one."""
         self.problem = problem
-        """What is wrong, and the remedy."""
+        """Description of the fault, and the remedy."""
 
 
 class SpaceError(FlashscapeError):
-    """The drive has no free space left and no way to make any."""
+    """The drive has no free space left and cannot free any."""
 
 
 class StarvedRequest(NamedTuple):
-    """A request that the drive had for ``run.starvation.limit`` and had not answered."""
+    """A request that the drive had not answered ``run.starvation.limit`` after its submission."""
 
     initiator: str
-    """Who submitted it."""
+    """Initiator that submitted the request."""
     kind: str
-    """What was asked for: ``read``, ``write``, ``trim``, ``flush`` or ``write_zeroes``."""
+    """Kind of request: ``read``, ``write``, ``trim``, ``flush`` or ``write_zeroes``."""
     offset_bytes: int
-    """Where; 0 for a flush."""
+    """First byte; 0 for a flush."""
     length_bytes: int
-    """How much; 0 for a flush."""
+    """Length; 0 for a flush."""
     arrived_ns: int
-    """When the host wanted to submit it."""
+    """Time at which the host wanted to submit it."""
     submitted_ns: int
-    """When the drive got it: its age counts from here."""
+    """Time at which the drive received it; its age counts from here."""
     starved_ns: int
-    """When it reached the limit."""
+    """Time at which it reached the limit."""
     age_ns: int
-    """The limit, its age then."""
+    """Age at that time: the limit."""
     outstanding: int
-    """Requests under way then, this one included."""
+    """Outstanding requests at that time, including this one."""
     why: str
-    """What it waited for, in a sentence."""
+    """Sentence that says what it waited for."""
     standings: list[dict[str, Any]]
-    """Where its unfinished parts stood, and behind what (docs/results.md)."""
+    """Positions of its unfinished parts, with the operations ahead of them (docs/results.md)."""
     blame_ns: dict[str, int]
-    """What it is charged with so far, by state."""
+    """Time that it has been charged with so far, by state."""
 
 
 class StarvationError(FlashscapeError):
-    """A request starved, and ``run.starvation`` says that this ends the run."""
+    """A request starved, and ``run.starvation`` ends the run in this case."""
 
     def __init__(self, text: str, record: str | None = None, id: int | None = None) -> None:
         super().__init__(text)
         self.request = None if record is None else StarvedRequest(**json.loads(record))
-        """The request, and what was in its way."""
+        """The request, and the operations that it waited for."""
         self.id = id
-        """What ``Drive.submit`` returned for it; None in a run."""
+        """Id of the request, as ``Drive.submit`` returned it; None in a run."""
         self.result: Measured | None = None
-        """What a run had measured until then, marked ``complete: false``."""
+        """Results until the starvation, marked ``complete: false``."""
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """All goes along where it is sent to another process."""
+        """Pickle all attributes, so that the error can be sent to another process."""
         return StarvationError, (str(self),), dict(self.__dict__)
 
 
 class OutputError(FlashscapeError, OSError):
-    """Results cannot be written or read: a full disk, or a directory that is in use."""
+    """Results cannot be written or read: the disk is full, or the directory is in use."""
 
     result: Measured | None = None
-    """What a run had measured when it could not be written."""
+    """Results of a run that could not be written."""
 
 
 def unread(path: str | PathLike[str], error: OSError) -> str:
-    """Say why a file cannot be read; of one that is not there, where it was looked for."""
+    """Say why a file cannot be read; for a missing file, name the path that was tried."""
     if isinstance(error, FileNotFoundError):
         place = Path.cwd() / path
         looked = "" if Path(path).is_absolute() else f" (looked for {place})"
@@ -147,20 +147,20 @@ def unread(path: str | PathLike[str], error: OSError) -> str:
 
 
 class SimulatorError(FlashscapeError):
-    """flashscape contradicts itself: a bug of the simulator, not of its user."""
+    """A contradiction inside flashscape: a bug of the simulator, not of its user."""
 
     def __str__(self) -> str:
         return f"this is a bug of flashscape, please report it: {super().__str__()}"
 
 
 class Interrupted(KeyboardInterrupt):
-    """A run was interrupted. ``result`` has what was measured until then."""
+    """A run was interrupted. ``result`` has the figures measured until then."""
 
     def __init__(self, result: Measured | None, where: str = "") -> None:
         super().__init__(f"interrupted {where}".rstrip())
         self.result = result
-        """Marked ``complete: false``; None where the run itself had not begun."""
+        """Results so far, marked ``complete: false``; None if the run itself had not begun."""
         self.where = where
-        """Such as ``while running, 40.0 % done``."""
+        """Progress at the interruption, such as ``while running, 40.0 % done``."""
         self.kept = ""
-        """What is kept on disk beside ``result``, in a clause; empty for nothing."""
+        """Clause about files that are kept on disk besides ``result``; empty for none."""

@@ -21,24 +21,24 @@ if TYPE_CHECKING:
     Overrides = Mapping[str, Any] | Sequence[tuple[str, Any]]
 
 _Override = tuple[str, str, bool]
-"""A path, a value's text, and whether that is JSON or as on a command line."""
+"""Path, text of a value, and True if the text is JSON (else as on a command line)."""
 
 _Policy = tuple[str, "Callable[..., Any]"]
-"""A path, and the function that decides there."""
+"""Path of a policy, and the function that decides."""
 
 _ROW = re.compile(
     r"\s*(time_us,op,offset,length|BeginHeader|fio version [23] iolog|Timestamp,.*|device_id,.*"
     r"|[0-9]+,[0-9]+\s+[0-9]+\s+[0-9]+\s.*|[0-9.]+([\s,]+[^\s,]+){3,8})\s*",
     re.IGNORECASE,
 )
-"""What a trace begins with, in any of the known formats."""
+"""First line of a trace, in any of the known formats."""
 
 _SWEEP = re.compile(r"^\s*(base\s*=|\[(base|grid)\b|\[\[(variation|zip)\]\])", re.MULTILINE)
-"""What may stand at the top of a sweep file, and of no experiment."""
+"""Keys that stand at the top of a sweep file, and never of an experiment."""
 
 
 class _Source(NamedTuple):
-    """What an experiment was read from, kept so that variations can be made."""
+    """The source of an experiment, kept for making variations."""
 
     text: str
     file: str
@@ -47,7 +47,7 @@ class _Source(NamedTuple):
 
 
 class Experiment:
-    """A drive, what is on it, who uses it, and what is recorded.
+    """A drive, its content, its workloads, and the figures to record.
 
     Made with :meth:`from_file`, :meth:`from_toml` or :meth:`from_dict`; all of
     them raise :class:`ConfigError` with every fault at once. An experiment never
@@ -84,12 +84,12 @@ class Experiment:
         *,
         snapshot_given: bool = False,
     ) -> Experiment:
-        """Read a TOML file (JSON where it is called ``.json``).
+        """Read a TOML file, or JSON if its suffix is ``.json``.
 
-        Traces are looked for from the file's folder. With ``snapshot_given`` a snapshot
-        will be given to the run, which asks then whether that drive has enough space for
-        the thresholds of collection; without it the drive of the experiment is asked now.
-        Raises ConfigError, also where the file cannot be read.
+        Relative paths of traces start from the file's folder. ``snapshot_given`` means that the run
+        will get a snapshot. The run then checks if that drive has enough space for
+        the GC thresholds; otherwise the drive of the experiment is checked now.
+        Raises ConfigError, also if the file cannot be read.
         """
         return cls(_read(Path(path)), _pairs(overrides), snapshot_given=snapshot_given)
 
@@ -97,7 +97,7 @@ class Experiment:
     def from_toml(
         cls, text: str, overrides: Overrides = (), *, folder: str | PathLike[str] | None = None
     ) -> Experiment:
-        """Read TOML text. Traces are looked for in ``folder``, else in the present one."""
+        """Read TOML text. Relative paths of traces start from ``folder``, else the current one."""
         _must_be_text(text, "configuration")
         return cls(_Source(text, "configuration", False, _text(folder)), _pairs(overrides))
 
@@ -111,10 +111,10 @@ class Experiment:
         name: str = "configuration",
         snapshot_given: bool = False,
     ) -> Experiment:
-        """Read TOML or, where it begins with a brace, JSON; faults call it ``name``.
+        """Read TOML, or JSON if it begins with a brace; errors call it ``name``.
 
-        Traces are looked for in ``folder``, else in the present one; ``snapshot_given`` as in
-        :meth:`from_file`.
+        Relative paths of traces start from ``folder``, else the current one; ``snapshot_given``
+        as in :meth:`from_file`.
         """
         _must_be_text(text, name)
         is_json = text.lstrip().startswith("{")
@@ -131,7 +131,7 @@ class Experiment:
         name: str = "configuration",
         snapshot_given: bool = False,
     ) -> Experiment:
-        """Take a dictionary with the keys of the TOML form; faults call it ``name``.
+        """Take a dictionary with the keys of the TOML form; errors call it ``name``.
 
         Besides Python's own values it may hold paths, and NumPy's scalars and arrays.
         ``snapshot_given`` as in :meth:`from_file`.
@@ -146,9 +146,9 @@ class Experiment:
         *,
         snapshot_given: bool = False,
     ) -> Experiment:
-        """Whatever describes an experiment: itself, a dictionary, or a file's path.
+        """Return the experiment that an experiment, a dictionary or a file's path describes.
 
-        ``snapshot_given`` as in :meth:`from_file`; an experiment was asked when it was made.
+        ``snapshot_given`` as in :meth:`from_file`; an existing experiment keeps its own.
         """
         if isinstance(given, Experiment):
             return given
@@ -159,7 +159,7 @@ class Experiment:
     def replace(self, overrides: Overrides = (), **tables: Any) -> Experiment:
         """Return the same experiment with other values, by their dotted paths.
 
-        The values of a mapping are what they are; the texts of a list of pairs are
+        The values of a mapping are Python values; the texts of a list of pairs are
         read as on a command line.
 
         >>> experiment.replace({"drive.ftl.gc.victim": "fifo"}, seed=2)  # doctest: +SKIP
@@ -168,10 +168,10 @@ class Experiment:
         return self._with(changed, self._policies)
 
     def with_policy(self, path: str, function: Callable[..., Any]) -> Experiment:
-        """Return the same experiment with a function of yours as the policy at ``path``.
+        """Return the same experiment with a Python function as the policy at ``path``.
 
-        What the function gets and returns, and what it costs, is in
-        ``docs/how-to/add-a-policy.md``. Raises ConfigError where no such policy is.
+        The function's arguments, its result and its cost in run time are described in
+        ``docs/how-to/add-a-policy.md``. Raises ConfigError for an unknown path.
 
         >>> def fullest(blocks):
         ...     return max(blocks.gaining, key=lambda block: blocks.valid[block])
@@ -191,45 +191,45 @@ class Experiment:
 
     @property
     def config(self) -> dict[str, Any]:
-        """The configuration, complete: preset, overrides and defaults in place."""
+        """The complete configuration, with preset, overrides and defaults."""
         return _object(self.plan.resolved())
 
     @property
     def derived(self) -> dict[str, Any]:
-        """What follows from it: capacity, durations, limits, thresholds, memory."""
+        """Figures that follow from it: capacity, durations, limits, thresholds, memory."""
         return _object(self.plan.derived())
 
     @property
     def files(self) -> list[str]:
-        """The files that it was read from and depends on, as far as they are there."""
+        """Files that it was read from and depends on, as far as they exist."""
         return [f for f in (self._source.file, *named_files(self.config)) if Path(f).is_file()]
 
     def traces(self, whole_below: int | None = None) -> list[str]:
-        """Read the traces, and return what was understood of each in a few lines.
+        """Read the traces, and return a description of each in a few lines.
 
         Of a file of more than ``whole_below`` bytes only the first rows are read.
-        Raises TraceError or ConfigError where one cannot be replayed.
+        Raises TraceError or ConfigError if one cannot be replayed.
         """
         return self.plan.traces(whole_below)
 
     @property
     def preparation(self) -> str | None:
-        """All that filling and ageing the drive depend on; None where that is not done.
+        """Key of all that filling and ageing the drive depend on; None without preconditioning.
 
-        Experiments for which it is equal fill and age their drives alike, to the last bit.
+        Experiments with equal keys fill and age their drives alike, to the last bit.
         """
         return self.plan.preparation()
 
     def check_snapshot(self) -> None:
-        """Check the snapshot that is named, if one is, without reading all of it.
+        """Check the snapshot that the configuration names, if any, without reading all of it.
 
-        Raises SnapshotError or ConfigError where the drive cannot be started from it.
+        Raises SnapshotError or ConfigError if the drive cannot be started from it.
         """
         self.plan.check_snapshot()
 
     @property
     def title(self) -> str:
-        """What it is about, else the name of its file."""
+        """Title of the experiment, else the name of its file."""
         return str(self.config.get("title") or self._source.file)
 
     def _repr_html_(self) -> str:
@@ -244,9 +244,9 @@ class Experiment:
 
 
 class Unchecked(NamedTuple):
-    """What an experiment is made from, before anybody knows whether it is sound.
+    """The source of an experiment, before it is checked.
 
-    It goes to other processes as it is, and makes the same experiment there.
+    It is sent to other processes as it is, and makes the same experiment there.
     """
 
     source: _Source
@@ -260,7 +260,7 @@ class Unchecked(NamedTuple):
         folder: str | PathLike[str] | None = None,
         name: str = "configuration",
     ) -> Unchecked:
-        """As :meth:`Experiment.of`; raise ConfigError only for what cannot be read at all."""
+        """Read the source as :meth:`Experiment.of` does; raise ConfigError only if unreadable."""
         if isinstance(given, Experiment):
             _refuse_callables(given._policies)
             return cls(given._source, given._overrides)
@@ -269,15 +269,15 @@ class Unchecked(NamedTuple):
         return cls(_written(given, folder, name))
 
     def over(self, overrides: Overrides) -> Unchecked:
-        """The same with other values."""
+        """Return the source with further overrides."""
         return self._replace(overrides=(*self.overrides, *_pairs(overrides)))
 
     def checked(self) -> Experiment:
-        """The experiment; raise ConfigError with every fault at once."""
+        """Return the checked experiment; raise ConfigError with every fault."""
         return Experiment(self.source, self.overrides)
 
     def as_json(self) -> list[Any]:
-        """What :meth:`from_json` takes."""
+        """Return the argument of :meth:`from_json`."""
         return [list(self.source), [list(override) for override in self.overrides]]
 
     @classmethod
@@ -288,7 +288,7 @@ class Unchecked(NamedTuple):
 
 
 def named_files(config: Mapping[str, Any]) -> list[str]:
-    """The files that a complete configuration names."""
+    """Files that a complete configuration names."""
     traces = [each["trace"]["file"] for each in config["workload"] if "trace" in each]
     snapshot = config["precondition"].get("snapshot")
     return [*traces, *([] if snapshot is None else [snapshot]), *_of_policies(config["drive"])]
@@ -304,7 +304,7 @@ def _of_policies(table: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _refuse_callables(policies: tuple[_Policy, ...]) -> None:
-    """A function of this process is nowhere else to be found."""
+    """Refuse functions of this process: other processes cannot find them."""
     if policies:
         path = policies[0][0]
         raise ConfigError(
@@ -341,7 +341,7 @@ def _read(path: Path) -> _Source:
 def _is_sweep(text: str) -> bool:
     if not _SWEEP.search(text):
         return False
-    # Takes milliseconds, which experiments need not wait for.
+    # Importing takes milliseconds, which plain experiments need not wait for.
     import tomllib
 
     try:
@@ -369,13 +369,13 @@ def _trace_hint(path: Path) -> str:
 
 
 def _is_packed(path: Path) -> bool:
-    """Tell gzip and Zstandard by their magic numbers."""
+    """Return True for gzip and Zstandard, by their magic numbers."""
     with path.open("rb") as file:
         return file.read(4).startswith((b"\x1f\x8b", b"\x28\xb5\x2f\xfd"))
 
 
 def _pairs(overrides: Overrides) -> tuple[_Override, ...]:
-    """Texts as on a command line stay as they are; Python's values go over as JSON."""
+    """Keep texts as on a command line; encode Python values as JSON."""
     if isinstance(overrides, Mapping):
         return tuple((_path(path), _json(value, path), True) for path, value in overrides.items())
     pairs: list[_Override] = []
@@ -399,7 +399,7 @@ def _path(path: object) -> str:
 
 
 def _must_be_text(text: str, place: str) -> None:
-    """Refuse what no file in UTF-8 can hold: halves of characters, from broken input."""
+    """Refuse text that UTF-8 cannot encode: half characters from broken input."""
     try:
         text.encode()
     except UnicodeEncodeError as error:
@@ -407,7 +407,7 @@ def _must_be_text(text: str, place: str) -> None:
 
 
 def _json(value: object, path: str, name: str = "override") -> str:
-    """Write a value as JSON; ``path`` is where it stands in what faults call ``name``."""
+    """Write a value as JSON; ``path`` is its place in what errors call ``name``."""
     try:
         return json.dumps(_plain(value, path, name), ensure_ascii=False, allow_nan=False)
     except RecursionError as error:
@@ -416,7 +416,7 @@ def _json(value: object, path: str, name: str = "override") -> str:
 
 
 def _plain(value: object, path: str, name: str) -> object:
-    """Return the value as JSON has it: NumPy's scalars and arrays, and paths, converted."""
+    """Convert NumPy scalars, NumPy arrays and paths to values that JSON has."""
 
     def refuse(why: str) -> ConfigError:
         return ConfigError(f"{name}, {path}: {why}" if path else f"{name}: {why}")
@@ -445,7 +445,7 @@ def _plain(value: object, path: str, name: str) -> object:
             _must_be_text(key, name)
         below = f"{path}." if path else ""
         return {key: _plain(entry, below + key, name) for key, entry in value.items()}
-    # A range is as good as a list; bytes are no list of numbers.
+    # A range counts as a list; bytes are no list of numbers.
     if isinstance(value, Sequence) and not isinstance(value, (bytes, bytearray, memoryview)):
         return [_plain(entry, f"{path}[{i}]", name) for i, entry in enumerate(value)]
     raise refuse(f"{value!r} is not a value that a configuration can have")

@@ -1,4 +1,4 @@
-"""Where the tail comes from: causes in the mean against causes beyond a percentile."""
+"""Explanation of the tail: causes in the mean compared with causes beyond a percentile."""
 
 from __future__ import annotations
 
@@ -16,28 +16,28 @@ if TYPE_CHECKING:
     from flashscape.measured import Measured
 
 _WORST = 2
-"""Initiators whose requests of a kind are explained where there are many."""
+"""Number of initiators whose requests of a kind are explained if there are many."""
 
 _QUICK_NS = 100_000
-"""What never takes as long, and less than a hundredth of the worst, is no tail."""
+"""Latency below which requests have no tail, if it is also below 1 % of the worst."""
 
 
 @dataclass(frozen=True, repr=False)
 class Explanation:
-    """Where the tail of a run comes from."""
+    """Explanation of a run's latency tail."""
 
     groups: list[Group]
-    """Everything that was asked, in the order of the results."""
+    """All initiators and kinds with requests, in the order of the results."""
     shown: list[Group]
-    """Those that are worth explaining."""
+    """Groups that are worth an explanation."""
     others: list[str]
-    """Sentences about the rest of them."""
+    """Sentences about the other groups."""
     remarks: list[str]
-    """What holds for the whole run."""
+    """Sentences about the whole run."""
 
     @property
     def sentences(self) -> list[str]:
-        """All in plain words."""
+        """All sentences."""
         told = [f"{g.initiator}: {' '.join(g.sentences)}" for g in self.shown]
         return [*told, *self.others, *self.remarks]
 
@@ -48,10 +48,10 @@ class Explanation:
 
 
 def explain(result: Measured, *, everything: bool = False) -> Explanation:
-    """Say where the tail of a run comes from.
+    """Explain where the tail of a run comes from.
 
-    Where many initiators ask for the same kind, only the worst are explained,
-    unless ``everything`` is.
+    If many initiators issue the same kind of request, only the worst are explained,
+    unless ``everything`` is True.
     """
     if result.untimed:
         return Explanation([], [], [], _untimed(result))
@@ -75,7 +75,7 @@ def explain(result: Measured, *, everything: bool = False) -> Explanation:
 
 
 def _untimed(result: Measured) -> list[str]:
-    """What there is to say of a run without latencies: what it has cost the flash."""
+    """Return the sentences about a run without latencies: its cost to the flash."""
     return [
         *result.summary["notes"],
         *_completeness(result),
@@ -91,8 +91,8 @@ def _cleaning(result: Measured) -> list[str]:
         return ["No block was erased."]
     moved = units.percent(1 - efficiency)
     return [
-        f"Cleaning efficiency is {units.percent(efficiency)}: so much of the blocks that were "
-        f"erased had been superseded, and {moved} was moved first."
+        f"Cleaning efficiency is {units.percent(efficiency)}: this share of the erased blocks was "
+        f"superseded data, and {moved} was valid data that had to be moved first."
     ]
 
 
@@ -137,14 +137,14 @@ def _group(result: Measured, initiator: str, kind: str, figures: dict[str, Any])
 
 
 def _quick(groups: list[Group]) -> list[Group]:
-    """Those whose slowest request is nothing to speak of."""
+    """Return the groups whose slowest request is too fast to explain."""
     longest = max((group.figures["latency_ns"]["max"] for group in groups), default=0)
     limit = min(_QUICK_NS, longest / 100)
     return [g for g in groups if not g.waits or g.figures["latency_ns"]["max"] < limit]
 
 
 def _worst(groups: list[Group]) -> list[Group]:
-    """Of each kind the initiators with the longest tail, all where they are few."""
+    """Return the initiators with the longest tail of each kind; all if they are few."""
     if len(groups) <= 2 * _WORST:
         return groups
     shown = []
@@ -171,7 +171,7 @@ def _more(groups: list[Group]) -> list[str]:
 
 
 def _quick_ones(groups: list[Group]) -> list[str]:
-    """One sentence for each kind that hardly ever waits."""
+    """Return one sentence for each kind that hardly ever waits."""
     sentences = []
     for kind in KINDS:
         own = [group for group in groups if group.kind == kind]
@@ -193,7 +193,7 @@ def _completeness(result: Measured) -> list[str]:
 
 
 def _named_by_kind(groups: list[Group]) -> dict[str, set[str]]:
-    """The causes that are named, by kind of request."""
+    """Return the causes that are named, by kind of request."""
     named: dict[str, set[str]] = {}
     for group in groups:
         for shares in (group.mean, group.tail_share):
@@ -203,7 +203,7 @@ def _named_by_kind(groups: list[Group]) -> dict[str, set[str]]:
 
 
 def _so_what(groups: list[Group], result: Measured) -> list[str]:
-    """What the causes named mean on this drive."""
+    """Return the background of the named causes on this drive."""
     named: set[str] = set().union(*_named_by_kind(groups).values())
     sentences = []
     drive = result.summary["config"]["drive"]
@@ -222,14 +222,14 @@ def _so_what(groups: list[Group], result: Measured) -> list[str]:
 
 
 _SCHEMES = {
-    "baseline": "and nothing interrupts it: what comes for that flash waits until its end",
+    "baseline": "and nothing interrupts it: other operations on that flash wait until its end",
     "d-es": "and reads interrupt it at the end of a step (d-es)",
     "t-es": "and reads interrupt it at once, or at the end of a step once it has timed out (t-es)",
 }
 
 
 def _interrupted(drive: dict[str, Any], key: str) -> str:
-    """What reads do about an operation under the drive's suspension."""
+    """Return a clause on how reads interrupt an operation under the drive's suspension."""
     name = interruptions.scheme(drive, key)
     return _SCHEMES.get(name, f"and reads may interrupt it ({name}); others wait until its end")
 

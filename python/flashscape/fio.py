@@ -1,7 +1,7 @@
-"""Results in the form of fio's ``--output-format=json+``, so that scripts for fio read them.
+"""Results in the form of fio's ``--output-format=json+``, for scripts that read fio's output.
 
-An initiator is a job. What fio would take from the host's operating system is 0, as a
-simulated host has none; docs/results.md says what each field means here.
+An initiator is a job. Fields that fio takes from the host's operating system are 0, because
+the simulated host has none; docs/results.md gives the meaning of each field.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ if TYPE_CHECKING:
     from flashscape.measured import Measured
 
 _LAYOUT = "fio-3.36"
-"""The version whose fields these are; scripts look at its number."""
+"""Version of fio whose fields these are; scripts read its number."""
 
 _DIRECTIONS = ("read", "write", "trim")
 _PERCENTILES = (1, 5, 10, 20, 30, 40, 50, 60, 70, 80, 90, 95, 99, 99.5, 99.9, 99.95, 99.99)
-"""Those that fio shows when nothing else is asked for."""
+"""Percentiles that fio shows by default."""
 
 _SIZE = "4 KiB"
-"""The size of requests where a workload says none."""
+"""Size of requests if a workload gives none."""
 
 _BELOW_1000 = (2, 4, 10, 20, 50, 100, 250, 500, 750, 1000)
 _DEPTHS = ("1", "2", "4", "8", "16", "32", ">=64")
@@ -45,7 +45,7 @@ def text(result: Measured) -> str:
 
 
 def refuse_untimed(*, untimed: bool) -> None:
-    """Raise OutputError for a run without latencies and rates, which are what fio tells of."""
+    """Raise OutputError for a run without latencies and rates, which fio's fields need."""
     if untimed:
         raise OutputError(
             "an untimed run (run.untimed) has no latencies and no rates, which are what fio's "
@@ -54,7 +54,7 @@ def refuse_untimed(*, untimed: bool) -> None:
 
 
 def document(result: Measured) -> dict[str, Any]:
-    """Return what fio would write about the run; raise OutputError where it took no time."""
+    """Return the document that fio would write about the run; raise OutputError if untimed."""
     refuse_untimed(untimed=result.untimed)
     now = time.time()
     return {
@@ -109,13 +109,13 @@ def _job(result: Measured, initiator: dict[str, Any]) -> dict[str, Any]:
 
 
 def _workload(result: Measured, name: str) -> dict[str, Any]:
-    """The configuration of an initiator; devices of a trace have that of the trace."""
+    """Return the configuration of an initiator; a trace's devices share that of the trace."""
     configured = {one["name"]: one for one in result.summary["config"]["workload"]}
     return configured.get(name) or configured.get(name.rpartition(".")[0]) or {}
 
 
 def _options(name: str, workload: dict[str, Any]) -> dict[str, str]:
-    """What fio has an option of the same meaning for."""
+    """Return the settings for which fio has an option of the same meaning."""
     options = {"name": name, "numjobs": "1"}
     if trace := workload.get("trace"):
         options["read_iolog"] = str(trace["file"])
@@ -128,7 +128,7 @@ def _options(name: str, workload: dict[str, Any]) -> dict[str, str]:
 
 
 def _access(workload: dict[str, Any]) -> dict[str, str]:
-    """``rw``, ``rwmixread`` and ``bs``, each where it says all that there is to say."""
+    """Return ``rw``, ``rwmixread`` and ``bs``, each if it describes the workload completely."""
     options = {}
     shares = {kind: _percent(share) for kind, share in (workload.get("mix") or {}).items()}
     if (reads := workload.get("reads")) is not None:
@@ -150,7 +150,7 @@ def _percent(share: str | float) -> float:
 
 
 def _milliseconds(result: Measured) -> int:
-    """Counted time; never 0, by which scripts divide."""
+    """Counted time; never 0, because scripts divide by it."""
     milliseconds: int = round(result.summary["counted_ns"] / 1e6)
     return max(1, milliseconds)
 
@@ -203,7 +203,7 @@ def _latency(
 
 
 def _deviation(bins: _Bins, mean: float) -> float:
-    """From the histogram, so within 0.1 %; over one less than the samples, as fio's."""
+    """Standard deviation from the histogram, so within 0.1 %; divided by samples - 1, as in fio."""
     samples = sum(requests for _, requests in bins)
     squares = math.fsum(requests * (edge - mean) ** 2 for edge, requests in bins)
     return math.sqrt(squares / (samples - 1)) if samples > 1 else 0.0
@@ -212,14 +212,14 @@ def _deviation(bins: _Bins, mean: float) -> float:
 def _samples(result: Measured, kind: str) -> list[tuple[float, float]]:
     """Bytes and requests a second in each whole interval that was counted.
 
-    None where they would be those of several initiators together.
+    Empty if the figures would be those of several initiators together.
     """
     if len(result.summary["initiators"]) > 1 or kind not in ("read", "write"):
         return []
     counted_from = result.summary["simulated_ns"] - result.summary["counted_ns"]
     columns = ("begin_ns", "end_ns", f"{kind}_bytes", f"{kind}s")
     rows = [row for row in result.series.select(columns).iter_rows() if row[0] >= counted_from]
-    # The last one ends with the run, wherever that is.
+    # The last interval ends with the run, so it may be shorter.
     whole = rows[:-1] if len(rows) > 1 and _length(rows[-1]) < _length(rows[0]) else rows
     return [
         (size * 1e9 / (end - begin), requests * 1e9 / (end - begin))
@@ -233,7 +233,7 @@ def _length(row: tuple[Any, ...]) -> int:
 
 
 def _course(samples: list[tuple[float, float]]) -> dict[str, Any]:
-    """What changed in the course of the run; fio has bandwidth in KiB/s here."""
+    """Return the figures over the course of the run; fio has bandwidth in KiB/s here."""
     sizes = [size / 1024 for size, _ in samples]
     requests = [number for _, number in samples]
     is_any = any(requests)

@@ -1,7 +1,7 @@
-"""Files that people give as traces and that are none, known by what they contain.
+"""Recognition of files that are given as traces and are none, by their content.
 
-The readers of traces say what each of their formats would begin with. For the files here one
-sentence is better: what the file is, and the command that leads on.
+The readers of traces say how each of their formats begins. For the files here one
+sentence is better: the kind of file, and the command that converts it.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
     from os import PathLike
 
 _BEGINNING = 1 << 16
-"""Bytes that are looked at: fio may print warnings before its results."""
+"""Bytes that are read: fio may print warnings before its results."""
 
 _GZIP = b"\x1f\x8b"
 
 _BLKTRACE = 0x65617400
-"""What each record of blktrace begins with, but for the version in the last byte."""
+"""First bytes of each record of blktrace, without the version in the last byte."""
 
 _PER_CPU = re.compile(r"(.+)\.blktrace\.\d+$")
 
@@ -35,21 +35,21 @@ _FIO_TEXT = re.compile(
 _FIO_LOG = re.compile(r"fio version [23] iolog")
 _SECTION = re.compile(r"(\s*([;#][^\n]*)?\n)*\s*\[[^\]\n]+\]")
 _OPTION = re.compile(r"^\s*(rw|readwrite|ioengine|random_distribution)\s*=\s*[a-z]", re.MULTILINE)
-"""Options of fio whose values no TOML has, as they are words without quotes."""
+"""Options of fio whose values are invalid in TOML, because they are words without quotes."""
 _PLAIN_OPTION = re.compile(
     r"^\s*(bs|blocksize|bssplit|size|iodepth|runtime|filename|numjobs|direct)\s*=", re.MULTILINE
 )
 
 
 def refuse(path: str | PathLike[str]) -> None:
-    """Raise TraceError where a file is of a program's, and no trace that can be replayed."""
+    """Raise TraceError if a file belongs to another program and is no replayable trace."""
     told = description(path)
     if told is not None:
         raise TraceError(f"{path}: {told}", str(path), None, told)
 
 
 def description(path: str | PathLike[str]) -> str | None:
-    """What a file is and the command that leads on; None for what may be a trace."""
+    """Return the kind of a file and the command to convert it; None if it may be a trace."""
     file = Path(path)
     data = _beginning(file)
     order = _blktrace_order(data)
@@ -60,7 +60,7 @@ def description(path: str | PathLike[str]) -> str | None:
 
 
 def job(text: str, file: Path) -> str | None:
-    """What to say of a job file of fio; None for other text."""
+    """Return the advice for a job file of fio; None for other text."""
     if not _SECTION.match(text) or not (_OPTION.search(text) or _PLAIN_OPTION.search(text)):
         return None
     return (
@@ -70,12 +70,12 @@ def job(text: str, file: Path) -> str | None:
 
 
 def is_job_and_no_toml(text: str) -> bool:
-    """Whether a text is a job file of fio, and surely no experiment."""
+    """Return True if a text is a job file of fio, and certainly no experiment."""
     return bool(_SECTION.match(text) and _OPTION.search(text))
 
 
 def no_job(path: str | PathLike[str]) -> str | None:
-    """What a file is that was given as a job file of fio; None for what may be one."""
+    """Return the kind of a file that was given as fio's job file; None if it may be one."""
     file = Path(path)
     data = _beginning(file)
     text = data.decode("utf-8", errors="replace").removeprefix("\ufeff")
@@ -97,8 +97,8 @@ def _result(text: str, file: Path) -> str | None:
 
 
 def _beginning(file: Path) -> bytes:
-    """The first bytes, unpacked; none where they cannot be read, which the readers tell."""
-    # What is no regular file, such as a pipe, is read once only.
+    """Return the first bytes, unpacked; none if unreadable, which the readers report."""
+    # A pipe can be read only once, so look at regular files alone.
     if not file.is_file():
         return b""
     try:
@@ -113,7 +113,7 @@ def _beginning(file: Path) -> bytes:
 
 
 def _blktrace_order(data: bytes) -> str | None:
-    """The order of bytes of a binary file of blktrace; None for any other."""
+    """Return the byte order of a binary file of blktrace; None for any other."""
     for order, name in (("little", "little-endian"), ("big", "big-endian")):
         magic = int.from_bytes(data[:4], "little" if order == "little" else "big")
         if len(data) >= 4 and magic & ~0xFF == _BLKTRACE:
@@ -122,7 +122,7 @@ def _blktrace_order(data: bytes) -> str | None:
 
 
 def _blkparse(file: Path) -> str:
-    """The command that makes text of a binary file; blkparse takes those of all CPUs together."""
+    """Return the command that converts a binary file; blkparse takes those of all CPUs together."""
     named = _PER_CPU.match(str(file))
     if named is not None:
         base = Path(named[1])

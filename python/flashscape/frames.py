@@ -1,7 +1,7 @@
-"""Tables for pandas, which needs neither PyArrow nor a copy of the results in a file.
+"""Tables for pandas, without PyArrow and without a copy of the results in a file.
 
-Polars converts to pandas by way of PyArrow, which takes 170 MB on disk. Columns go over
-through NumPy here, which pandas brings with it.
+Polars converts to pandas by way of PyArrow, which takes 170 MB on disk. Here columns are
+converted through NumPy, which pandas already needs.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ if TYPE_CHECKING:
     import polars as pl
 
 NOT_INSTALLED = 'pandas is not installed (pip install "flashscape[pandas]")'
-"""Why there is no table of pandas."""
+"""Reason for a missing pandas table."""
 
 
 def to_pandas(table: pl.DataFrame | pl.LazyFrame) -> Any:
     """Return a table of Polars as a DataFrame of pandas; raise OutputError without pandas.
 
-    Whole numbers and truth values stay what they are where values are missing: such columns
-    have pandas' nullable types. Missing floats are NaN.
+    Columns of whole numbers and truth values with missing values keep their type: they
+    get pandas' nullable types. Missing floats are NaN.
     """
     if find_spec("pandas") is None:
         raise OutputError(NOT_INSTALLED)
@@ -41,7 +41,7 @@ def _column(series: pl.Series) -> Any:
     if kind.is_float() or (kind.is_integer() and not series.null_count()):
         return series.to_numpy()
     if kind.is_integer():
-        # Int64 and the like: the nullable types are called as those of Polars.
+        # Pandas' nullable types have the names of Polars' types, such as Int64.
         return pd.array(series.to_list(), dtype=str(kind))
     if kind == pl.Boolean:
         nullable = "boolean" if series.null_count() else "bool"

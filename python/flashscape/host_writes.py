@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 def why_not_one(host: float) -> str:
-    """Why a byte that hosts wrote was not programmed once; empty where it was."""
+    """Say why hosts' bytes were not programmed exactly once; empty if they were."""
     if host < 0.98:
         return "host is below 1: overwritten while in the buffer, or still there"
     if host > 1.02:

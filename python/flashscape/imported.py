@@ -1,4 +1,4 @@
-"""What an import gives: an experiment, and what became of each key."""
+"""Result of an import: an experiment, and a verdict on each key."""
 
 from __future__ import annotations
 
@@ -14,38 +14,38 @@ if TYPE_CHECKING:
 
 
 class Verdict(StrEnum):
-    """What became of a key."""
+    """Verdict on a key."""
 
     MAPPED = "mapped"
-    """It has the same effect here."""
+    """The key has the same effect here."""
     APPROXIMATED = "approximated"
-    """It has an effect here that differs as the reason says."""
+    """The key has an effect here that differs as the reason says."""
     IGNORED = "ignored"
-    """It has an effect in the other program and none here."""
+    """The key has an effect in the other program and none here."""
     INERT = "inert"
-    """It changes nothing that a drive sees, here or there."""
+    """The key changes nothing that a drive sees, here or there."""
     UNKNOWN = "unknown"
-    """The other program does not know it, and says nothing."""
+    """The other program does not know the key, and does not say so."""
 
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """A key of another program's file and what became of it."""
+    """A key of another program's file, with the verdict on it."""
 
     file: str
-    """The file that it is in, or would be."""
+    """File that the key is in, or would be."""
     line: int | None
-    """The line, from 1; None where it is missing and a default stands."""
+    """Line, from 1; None if the key is missing and a default applies."""
     section: str
-    """The element or section that it is in; flows of MQSim are numbered from 0, as there."""
+    """Element or section of the key; flows of MQSim are numbered from 0, as there."""
     name: str
     value: str
-    """As it is written, or the default."""
+    """Value as written, or the default."""
     verdict: Verdict
     becomes: str
-    """The key of an experiment that it sets; empty where there is none."""
+    """Key of an experiment that it sets; empty if there is none."""
     why: str
-    """How, or why not."""
+    """Details of the conversion, or the reason for none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,19 +53,19 @@ class Imported:
     """An experiment made from the files of another program."""
 
     experiment: Experiment
-    """Checked, ready to run."""
+    """Experiment, checked and ready to run."""
     toml: str
-    """The same as text, with the imported key beside each value."""
+    """Text of the experiment, with the imported key beside each value."""
     keys: list[Key]
-    """Every key of the files, and every missing one whose default counts."""
+    """Every key of the files, and every missing key whose default matters."""
     scenario: int = 1
-    """Of MQSim: which scenario it is, from 1."""
+    """For MQSim: number of the scenario, from 1."""
     scenarios: int = 1
-    """Of MQSim: how many the workload file has."""
+    """For MQSim: number of scenarios in the workload file."""
 
 
 class Faults:
-    """All that is wrong, as it is found."""
+    """Collector of all faults."""
 
     def __init__(self) -> None:
         self.problems: list[Problem] = []
@@ -76,7 +76,7 @@ class Faults:
 
 
 def refusal(problems: list[Problem]) -> ConfigError:
-    """One error with all faults, file by file."""
+    """Return one error with all faults, file by file."""
     text = []
     for file in dict.fromkeys(problem.file for problem in problems):
         mine = [problem for problem in problems if problem.file == file]

@@ -1,4 +1,4 @@
-"""How often erases and programs were suspended for reads, and what that has worn."""
+"""Suspensions of erases and programs for reads, and the wear that they caused."""
 
 from __future__ import annotations
 
@@ -10,28 +10,28 @@ if TYPE_CHECKING:
     from flashscape.measured import Measured
 
 _KEYS = {"erase": "suspension", "program": "program_suspension"}
-"""By kind, the key of its scheme."""
+"""Configuration key of the suspension scheme, by kind of operation."""
 
 
 class Made(NamedTuple):
-    """How operations of a kind were suspended."""
+    """Suspensions of a kind of operation."""
 
     kind: str
     """``erase`` or ``program``."""
     scheme: str
-    """Such as ``t-es``."""
+    """Scheme, such as ``t-es``."""
     operations: int
-    """Commands that there were."""
+    """Number of commands."""
     suspensions: int
-    """How often one of them was suspended."""
+    """Number of suspensions."""
     put_offs: int
-    """How often one let reads go first in the moment that it began or went on."""
+    """Number of times that reads went first when an operation was about to start or resume."""
     deferrals: int
-    """How many had a read wait for the end of a step."""
+    """Number of operations for which a read waited for the end of a step."""
 
     @property
     def told(self) -> str:
-        """All of it in a clause."""
+        """All figures in a clause."""
         if not self.operations:
             return f"none, as there was no {self.kind} ({self.scheme})"
         each = self.suspensions / self.operations
@@ -41,22 +41,22 @@ class Made(NamedTuple):
         ).replace("a erase", "an erase")
         if self.put_offs:
             put_offs = units.times(self.put_offs)
-            told += f"; reads went first as one was about to begin or go on {put_offs}"
+            told += f"; reads went first when one was about to start or resume {put_offs}"
         if self.deferrals:
             told += (
-                f"; {units.many(self.deferrals, self.kind)} had a read wait for the end of a step"
+                f"; {units.many(self.deferrals, self.kind)} made a read wait for the end of a step"
             )
         return told
 
 
 def scheme(drive: dict[str, Any], key: str) -> str:
-    """The name of a policy of the scheduler, as ``suspension`` and ``program_suspension``."""
+    """Return the policy of ``suspension`` or ``program_suspension`` of the scheduler."""
     policy = drive["scheduler"].get(key, "baseline")
     return str(policy if isinstance(policy, str) else policy["policy"])
 
 
 def of_run(result: Measured) -> list[Made]:
-    """What is said of each kind that may be suspended; nothing of an untimed run."""
+    """Return the figures of each kind that may be suspended; none for an untimed run."""
     summary = result.summary
     if result.untimed:
         return []
@@ -71,7 +71,7 @@ def of_run(result: Measured) -> list[Made]:
                 scheme=name,
                 operations=sum(source["commands"] for source in flash[f"{kind}s"].values()),
                 suspensions=flash[f"{kind}_suspensions"],
-                # Summaries of earlier versions have not all of them.
+                # Summaries of earlier versions lack some of these keys.
                 put_offs=flash.get(f"{kind}_put_offs", 0),
                 deferrals=flash.get(f"{kind}_deferrals", 0),
             )
@@ -80,7 +80,7 @@ def of_run(result: Measured) -> list[Made]:
 
 
 def wear(result: Measured) -> str | None:
-    """What suspension has worn of the blocks, in a clause; None where nothing is suspended."""
+    """Clause about the wear caused by suspension; None if nothing may be suspended."""
     if not of_run(result):
         return None
     flash, worn = result.summary["flash"], result.summary["wear"]["suspension"]
@@ -105,7 +105,7 @@ def wear(result: Measured) -> str | None:
 
 
 def sentences(result: Measured) -> list[str]:
-    """All of it in sentences."""
+    """Return all figures as sentences."""
     told = [
         f"{each.kind.capitalize()}s suspended for reads: {each.told}." for each in of_run(result)
     ]

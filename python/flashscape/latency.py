@@ -19,12 +19,12 @@ PERCENTILES = {
     "p99_999": 999_990_000,
     "p99_9999": 999_999_000,
 }
-"""The percentiles of a summary, in billionths."""
+"""Percentiles of a summary, in billionths."""
 
 
 @dataclass(frozen=True, repr=False)
 class Latency:
-    """Latencies in nanoseconds; None where there were no requests, or the run took no time.
+    """Latencies in nanoseconds; None if there were no requests, or the run was untimed.
 
     Percentiles come from buckets at most 0.1 % wide and are their upper edges.
     """
@@ -42,7 +42,7 @@ class Latency:
         return f"<Latency of {units.many(self.requests, 'request')}: {', '.join(parts)}>"
 
     def percentile(self, percent: float) -> int | None:
-        """Return the latency that so many percent of the requests did not exceed."""
+        """Return the latency that this percentage of the requests did not exceed."""
         if not 0 <= percent <= 100:
             raise ValueError(f"a percentile lies between 0 and 100, not {percent}")
         return self._at(round(percent * 10_000_000))
@@ -54,43 +54,43 @@ class Latency:
 
     @property
     def p90(self) -> int | None:
-        """One request in 10 took longer."""
+        """Latency that one request in 10 exceeded."""
         return self._at(PERCENTILES["p90"])
 
     @property
     def p95(self) -> int | None:
-        """One request in 20 took longer."""
+        """Latency that one request in 20 exceeded."""
         return self._at(PERCENTILES["p95"])
 
     @property
     def p99(self) -> int | None:
-        """One request in 100 took longer."""
+        """Latency that one request in 100 exceeded."""
         return self._at(PERCENTILES["p99"])
 
     @property
     def p99_9(self) -> int | None:
-        """One request in 1,000 took longer."""
+        """Latency that one request in 1,000 exceeded."""
         return self._at(PERCENTILES["p99_9"])
 
     @property
     def p99_99(self) -> int | None:
-        """One request in 10,000 took longer."""
+        """Latency that one request in 10,000 exceeded."""
         return self._at(PERCENTILES["p99_99"])
 
     @property
     def p99_999(self) -> int | None:
-        """One request in 100,000 took longer."""
+        """Latency that one request in 100,000 exceeded."""
         return self._at(PERCENTILES["p99_999"])
 
     @property
     def p99_9999(self) -> int | None:
-        """One request in 1,000,000 took longer."""
+        """Latency that one request in 1,000,000 exceeded."""
         return self._at(PERCENTILES["p99_9999"])
 
     def _at(self, billionths: int) -> int | None:
         if self.min is None or self.max is None:
             return None
-        # In whole numbers: as a float the rank may come out one too high.
+        # Integers: in floating point the rank may come out one too high.
         rank = max(1, -(-billionths * self.requests // 1_000_000_000))
         passed = 0
         for upper, requests in self.buckets:

@@ -1,4 +1,4 @@
-"""Directories that one process at a time works in."""
+"""Locks for directories that only one process at a time may use."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 LOCK = ".lock"
-"""The file of a directory that is locked while somebody works there."""
+"""Name of the lock file in a directory."""
 
 
 class Taken(Exception):  # noqa: N818 - callers say what it means for them
-    """Somebody else works in the directory."""
+    """Another process uses the directory."""
 
     def __init__(self, owner: str) -> None:
         super().__init__(owner)
         self.owner = owner
-        """Such as "process 123"; "another process" if it has not said yet who it is."""
+        """Owner, such as "process 123"; "another process" if it has not written its number yet."""
 
 
 class Lock:
-    """A lock on a directory. The system lets go of it when the process ends, in whatever way."""
+    """A lock on a directory. The system releases it when the process ends, in any way."""
 
     def __init__(self, folder: Path) -> None:
         """Take the lock; raise Taken, or OSError if the directory cannot be written to."""
@@ -33,7 +33,7 @@ class Lock:
         while True:
             file = self._path.open("a+", encoding="ascii")
             try:
-                # A lock belongs to what was opened: threads of a process keep each other out, too.
+                # A lock belongs to the open file, so it also excludes threads of this process.
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
                 file.seek(0)
@@ -45,7 +45,7 @@ class Lock:
                 raise
             if _is_still(self._path, file.fileno()):
                 break
-            # The one before has taken the file away between opening and locking it.
+            # The previous owner removed the file between our opening and locking it.
             file.close()
         file.truncate(0)
         file.write(f"{os.getpid()}\n")
@@ -53,7 +53,7 @@ class Lock:
         self._file = file
 
     def release(self) -> None:
-        """Take the file away and let others in; nothing if that has happened."""
+        """Remove the file and release the lock; do nothing if that was done."""
         if not self._file.closed:
             with contextlib.suppress(OSError):
                 self._path.unlink()

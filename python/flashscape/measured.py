@@ -1,4 +1,4 @@
-"""What a run measured: figures and tables, wherever they are kept."""
+"""Result of a run: figures and tables, independent of where they are kept."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ if TYPE_CHECKING:
 class Measured(ABC):
     """The figures of one run. :class:`flashscape.Result` reads and writes them.
 
-    Errors, reports and pictures know results as this class, which knows none of them.
+    Errors, reports and pictures depend on this class, and it depends on none of them.
     """
 
     def __init__(self, summary: dict[str, Any]) -> None:
         self.summary = summary
-        """The contents of ``summary.json``."""
+        """Contents of ``summary.json``."""
 
     @abstractmethod
     def frame(self, name: str) -> pl.DataFrame:
-        """Return a table by its name; raise OutputError where its file is missing."""
+        """Return a table by its name; raise OutputError if its file is missing."""
 
     @abstractmethod
     def save(self, path: str | PathLike[str], *, force: bool = False) -> None:
-        """Write summary and tables to a directory; raise OutputError where it is in use."""
+        """Write summary and tables to a directory; raise OutputError if it is in use."""
 
     @property
     @abstractmethod
@@ -44,17 +44,17 @@ class Measured(ABC):
 
     @cached_property
     def blame(self) -> pl.DataFrame:
-        """Where the time went: a row for each initiator, kind and state."""
+        """Blame: time in each state, a row for each initiator, kind and state."""
         return self.frame("blame")
 
     @cached_property
     def bands(self) -> pl.DataFrame:
-        """Where the time went by latency: a row for each band of 1.6 % with requests."""
+        """Blame by latency: a row for each band of 1.6 % with requests."""
         return self.frame("bands")
 
     @cached_property
     def series(self) -> pl.DataFrame:
-        """What changed in the course of the run: a row for each interval."""
+        """Time series: a row for each interval of the run."""
         return self.frame("series")
 
     @cached_property
@@ -66,14 +66,14 @@ class Measured(ABC):
     def slowest(self) -> pl.DataFrame:
         """The slowest requests of each initiator and kind, with the time in each state.
 
-        All together slowest first; ``record.slowest`` says how many are kept.
+        Sorted by falling latency; ``record.slowest`` says how many are kept.
         """
         return self.frame("slowest")
 
     def of_kind(self, kind: str | None, initiator: str | None = None) -> Latency:
-        """Latencies of a kind of request, of one initiator or of all together.
+        """Return the latencies of a kind of request, of one initiator or of all together.
 
-        ``kind`` None: of all kinds together.
+        ``kind`` None selects all kinds together.
 
         Raises ValueError for an unknown name.
         """
@@ -116,7 +116,7 @@ class Measured(ABC):
 
     @property
     def all(self) -> Latency:
-        """Latencies of all requests, whatever their kind."""
+        """Latencies of all requests of all kinds."""
         return self.of_kind(None)
 
     @property
@@ -131,7 +131,7 @@ class Measured(ABC):
 
     @property
     def digest(self) -> str:
-        """A hash of every completion, or, untimed, of all that was done.
+        """Hash of every completion; of an untimed run, of every command.
 
         Equal digests, equal runs.
         """
@@ -139,25 +139,25 @@ class Measured(ABC):
 
     @property
     def complete(self) -> bool:
-        """False where the run was interrupted, or ended because a request starved."""
+        """False if the run was interrupted, or ended because a request starved."""
         return bool(self.summary["complete"])
 
     @property
     def starvation(self) -> dict[str, Any] | None:
-        """Requests that starved (docs/results.md); None where ``run.starvation`` is not given."""
-        # Summaries of earlier versions have no such key.
+        """Requests that starved (docs/results.md); None if ``run.starvation`` is not given."""
+        # Summaries of earlier versions lack this key.
         found: dict[str, Any] | None = self.summary.get("starvation")
         return found
 
     @property
     def recovery(self) -> dict[str, Any] | None:
-        """Power cuts, and what recovering took (docs/results.md); None without drive.recovery."""
+        """Power cuts and the cost of recovery (docs/results.md); None without drive.recovery."""
         found: dict[str, Any] | None = self.summary.get("recovery")
         return found
 
     @property
     def cut_short(self) -> str | None:
-        """What ended the run early: ``interrupted`` or ``ended by starvation``."""
+        """Reason for an early end: ``interrupted`` or ``ended by starvation``; None if complete."""
         if self.complete:
             return None
         starvation = self.starvation
@@ -166,24 +166,24 @@ class Measured(ABC):
 
     @property
     def untimed(self) -> bool:
-        """Whether the run took no simulated time (``run.untimed``)."""
+        """True if the run took no simulated time (``run.untimed``)."""
         return bool(self.summary["config"]["run"].get("untimed", False))
 
     @property
     def worn_out_bytes(self) -> int | None:
-        """What had been asked for when the drive was worn out, in an untimed run; or None."""
-        # Summaries of earlier versions have no such key.
+        """Bytes asked for until the drive was worn out, in an untimed run; else None."""
+        # Summaries of earlier versions lack this key.
         worn: int | None = self.summary.get("worn_out_bytes")
         return worn
 
     @property
     def write_amplification(self) -> float | None:
-        """Bytes programmed over bytes written; None where nothing was written."""
+        """Bytes programmed over bytes written; None if nothing was written."""
         total: float | None = self.summary["write_amplification"]["total"]
         return total
 
     def groups(self) -> list[tuple[str, str, dict[str, Any]]]:
-        """Initiator, kind and figures of everything that was asked at least once, with time."""
+        """Initiator, kind and figures of all groups with timed requests."""
         return [
             (initiator["name"], kind, initiator[kind])
             for initiator in self.summary["initiators"]
@@ -192,7 +192,7 @@ class Measured(ABC):
         ]
 
     def steadiness(self) -> list[tuple[str, dict[str, Any]]]:
-        """Figures that could be steady, and whether they are: those that were measured."""
+        """Measured figures that could be steady, with their verdicts."""
         verdicts = self.summary["steady_state"].items()
         written = self.write_amplification is not None
         return [item for item in verdicts if written or item[0] != "write_amplification"]

@@ -1,4 +1,4 @@
-"""Power cuts of a run: what recovering from them took and cost, in words."""
+"""Power cuts of a run, and the cost of recovering from them, as sentences."""
 
 from __future__ import annotations
 
@@ -17,42 +17,42 @@ PARTS = {
     "saved_ns": ("saved data", "for reading what a capacitor had saved"),
     "erase_ns": ("erases", "for erases"),
 }
-"""By the key of a part of recovery: its name, and what it is in a sentence."""
+"""Name of each part of recovery, and its phrase in a sentence, by key."""
 
 
 def of_run(result: Measured) -> list[dict[str, Any]]:
-    """The power cuts of a run, in their order; none without ``drive.recovery``."""
+    """Return the power cuts of a run, in order; none without ``drive.recovery``."""
     return [] if result.recovery is None else list(result.recovery["cuts"])
 
 
 def part_ns(cut: dict[str, Any], key: str) -> int:
-    """What a part of a recovery took; 0 of one that was cut off, whose parts were not all done."""
+    """Return the time of a part of a recovery; 0 for an interrupted one, which lacks parts."""
     return 0 if cut["interrupted"] else int(cut[key])
 
 
 def audited(result: Measured) -> str | None:
-    """What the audit has proved of power cuts; None without one: a fault would end the run."""
+    """Return the audit's statement on power cuts; None without one, as a fault ends the run."""
     if not of_run(result) or not result.summary["config"]["run"].get("audit", False):
         return None
     return "nothing lost that the drive had to keep"
 
 
 def lost_requests(result: Measured) -> int:
-    """How many requests were under way as the power was cut, in all."""
+    """Return the number of requests that were outstanding when the power was cut, in all."""
     return sum(cut["lost_requests"] for cut in of_run(result))
 
 
 def sentences(*results: Measured) -> list[str]:
-    """All of it in sentences, of runs of one drive together; none where the power was not cut."""
+    """Return sentences about the cuts of runs of one drive together; none without a power cut."""
     cuts = [cut for result in results for cut in of_run(result)]
     if not cuts:
         return []
     told = f"{_when(cuts)}{_parts(cuts)}."
     if lost := sum(map(lost_requests, results)):
         those = units.many(lost, "request")
-        told += f" {those} under way got no answer, and no latency and no rate counts them."
+        told += f" {those} under way got no answer; latencies and rates do not include them."
     found = [
-        # What was saved is saved still where the recovery begins anew.
+        # Data that was saved stays saved if the recovery begins anew.
         (
             sum(cut["saved_units"] for cut in cuts if not cut["interrupted"]),
             "mapping unit",
@@ -64,13 +64,13 @@ def sentences(*results: Measured) -> list[str]:
     if parts := [f"{units.many(number, noun)} {words}" for number, noun, words in found if number]:
         told += f" Recovery found {', '.join(parts)}."
     if _is_volatile(results[0]):
-        told += " The write buffer is volatile: acknowledged writes that were in it alone are lost."
+        told += " The write buffer is volatile: acknowledged writes that were only in it are lost."
     proofs = {audited(result) for result in results if of_run(result)}
     return [told, *(f"Audit: {proved}." for proved in proofs if proved is not None)]
 
 
 def _is_volatile(result: Measured) -> bool:
-    """Whether a power cut takes acknowledged writes along, of which nobody counts how many."""
+    """Return True if a power cut loses acknowledged writes, whose number is not counted."""
     buffer = result.summary["config"]["drive"].get("buffer") or {}
     return bool(buffer.get("durability") == "volatile")
 

@@ -1,4 +1,4 @@
-"""Where results go: nothing is overwritten unasked, and a set of results is whole or not there."""
+"""Output of results: nothing is overwritten unasked, and a set of results is whole or absent."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 SUMMARY = "summary.json"
 PICTURE = "tail.svg"
 PARQUET = (".parquet", ".pq")
-"""What the name of a log of requests may end with."""
+"""Suffixes of a log of requests."""
 REQUESTS = "requests.parquet"
-"""Where in a directory of results the log of requests is looked for."""
+"""Name of the log of requests in a directory of results."""
 COLUMNS = {
     "latency": {"initiator", "kind", "low_ns", "high_ns", "requests"},
     "blame": {"initiator", "kind", "state", "total_ns"},
@@ -28,31 +28,31 @@ COLUMNS = {
     "wear": {"block", "bin", "erases", "state"},
     "slowest": {"initiator", "kind", "latency_ns"},
 }
-"""Columns without which a file is not the table that it is named for."""
+"""Required columns of each table's file."""
 TABLES = tuple(COLUMNS)
 
 OURS = (SUMMARY, PICTURE, REQUESTS, *(f"{name}.parquet" for name in TABLES))
-"""All that a directory of results may hold; the summary first: a set without it is none."""
+"""All files of a directory of results; the summary first: a set without it is none."""
 
 _STAGING = ".unfinished-"
 
 
 class Directory:
-    """A directory for the results of one run; as a context, it goes where nothing was written."""
+    """A directory for the results of one run; leaving the context removes it if it is empty."""
 
     def __init__(self, path: Path, made: tuple[Path, ...] = ()) -> None:
         self.path = path
         self._made = made
         self._lock: Lock | None = None
-        """From the claim to the release: nobody else writes here."""
+        """Lock from the claim to the release: no other process writes here."""
         self._staging = path / f"{_STAGING}{os.getpid()}"
 
     @classmethod
     def claim(cls, path: str | os.PathLike[str], *, force: bool) -> Directory:
-        """Make the directory; raise OutputError where it holds anything or cannot be written to.
+        """Make the directory; raise OutputError if it is not empty or cannot be written to.
 
-        With ``force`` it may hold anything, and results in it will be replaced; but not while
-        somebody writes there.
+        With ``force`` it may hold anything, and results in it will be replaced, unless
+        another process writes there.
         """
         if not os.fspath(path):
             raise OutputError("the directory for results has no name; write --out DIR (out=...)")
@@ -68,7 +68,7 @@ class Directory:
         return claimed
 
     def _make(self) -> None:
-        """Make the directory, and keep others out."""
+        """Make the directory and lock it."""
         try:
             self.path.mkdir(parents=True, exist_ok=True)
         except OSError as error:
@@ -84,7 +84,7 @@ class Directory:
             raise self._unwritable(error) from error
 
     def _check(self, *, force: bool) -> None:
-        """Find out before the simulation whether results can be written."""
+        """Check before the simulation that results can be written."""
         names = sorted(file.name for file in self.path.iterdir() if not _is_left(file))
         if (others := [name for name in names if name != LOCK]) and not force:
             raise OutputError(
@@ -107,7 +107,7 @@ class Directory:
         self.release()
 
     def release(self) -> None:
-        """Let others in, and take away directories that were made and are still empty."""
+        """Release the lock, and remove directories that were made and are still empty."""
         if self._lock is not None:
             self._lock.release()
         for folder in self._made:
@@ -115,10 +115,10 @@ class Directory:
                 folder.rmdir()
 
     def store(self, files: Iterable[tuple[str, bytes]]) -> None:
-        """Put these files, the summary last, in the place of earlier results; raise OutputError.
+        """Replace earlier results by these files, the summary last; raise OutputError.
 
-        All are written before any earlier one goes: where the disk is full,
-        what was there stays as it was.
+        All files are written before an earlier one is removed: if the disk is full,
+        the earlier results stay unchanged.
         """
         name = ""
         try:
@@ -149,7 +149,7 @@ class Directory:
 
     @contextlib.contextmanager
     def _staged(self) -> Iterator[Path]:
-        """A directory on the same disk, gone at the end with all that is in it."""
+        """Provide a directory on the same disk, removed at the end with its contents."""
         for left in filter(_is_left, self.path.glob(f"{_STAGING}*")):
             shutil.rmtree(left, ignore_errors=True)
         try:
@@ -167,16 +167,16 @@ class Directory:
 
 
 class File:
-    """A file that is there whole or not at all; as a context, what was not kept of it goes."""
+    """A file that appears whole or not at all; leaving the context removes an unfinished one."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self.staging = path.parent / f"{_STAGING}{os.getpid()}-{path.name}"
-        """Where it is written, on the same disk, until it is kept."""
+        """Path of the unfinished file, on the same disk."""
 
     @classmethod
     def claim(cls, path: str | os.PathLike[str], option: str, *, force: bool) -> File:
-        """Find out whether it can be written; raise OutputError where it cannot, or is there."""
+        """Check that the file can be written; raise OutputError if it cannot, or exists."""
         if not os.fspath(path):
             raise OutputError(f"the file has no name; write {option} FILE")
         file = cls(Path(path))
@@ -202,19 +202,19 @@ class File:
         self.release()
 
     def release(self) -> None:
-        """Take away what was not kept."""
+        """Remove the unfinished file."""
         with contextlib.suppress(OSError):
             self.staging.unlink()
 
     def keep(self) -> None:
-        """Put what was written in its place; raise OutputError."""
+        """Move the finished file to its place; raise OutputError."""
         try:
             self.staging.replace(self.path)
         except OSError as error:
             raise self.failed(error) from error
 
     def store(self, data: bytes) -> None:
-        """Write all of it; raise OutputError."""
+        """Write the whole file; raise OutputError."""
         try:
             self.staging.write_bytes(data)
         except OSError as error:
@@ -222,7 +222,7 @@ class File:
         self.keep()
 
     def failed(self, error: OSError) -> OutputError:
-        """What to say where it cannot be written."""
+        """Return the error for a file that cannot be written."""
         reason = os.strerror(error.errno) if error.errno else str(error)
         return OutputError(f"{self.path}: cannot be written: {reason}")
 
@@ -233,7 +233,7 @@ class File:
 
 
 def no_directory(folder: Path, error: OSError) -> OutputError:
-    """What to say where a directory for results cannot be made or listed."""
+    """Return the error for a directory of results that cannot be made or listed."""
     if isinstance(error, OutputError):
         return error
     for each in (folder, *folder.parents):
@@ -245,7 +245,7 @@ def no_directory(folder: Path, error: OSError) -> OutputError:
 
 
 def remove(folder: Path, names: Iterable[str]) -> None:
-    """Take away these files of a directory, and itself where nothing else is in it."""
+    """Remove these files from a directory, and the directory itself if it is then empty."""
     with contextlib.suppress(OSError):
         for name in names:
             (folder / name).unlink(missing_ok=True)
@@ -253,9 +253,9 @@ def remove(folder: Path, names: Iterable[str]) -> None:
 
 
 def must_differ(directory: Directory | None, log: File | None, others: Iterable[File]) -> None:
-    """Refuse files that would take each other's place; raise OutputError.
+    """Refuse files that would overwrite each other; raise OutputError.
 
-    The log of requests alone has a name of its own in the directory.
+    Only the log of requests may be inside the directory, by its own name.
     """
     names = () if directory is None else [directory.path / name for name in OURS]
     taken = {path.resolve() for path in names if log is None or path.name != REQUESTS}
@@ -272,9 +272,9 @@ def must_differ(directory: Directory | None, log: File | None, others: Iterable[
 def refuse_inputs(
     targets: Iterable[str | os.PathLike[str] | None], inputs: Iterable[str | os.PathLike[str]]
 ) -> None:
-    """Refuse to write where a command reads, whatever was said of overwriting; raise OutputError.
+    """Refuse to overwrite inputs, even with ``force``; raise OutputError.
 
-    Of a directory of results all that it may hold is written.
+    For a directory of results, every file that it may hold counts as written.
     """
     read = [Path(each) for each in inputs]
     for target in (Path(each) for each in targets if each is not None and os.fspath(each)):
@@ -296,7 +296,7 @@ def refuse_other_format(log: str | os.PathLike[str]) -> None:
 
 
 def _is_left(file: Path) -> bool:
-    """Whether this is what a run left behind that was killed while it wrote."""
+    """Return True for the unfinished file of a run that was killed while it wrote."""
     number, _, _ = file.name.removeprefix(_STAGING).partition("-")
     if not file.name.startswith(_STAGING) or not number.isdecimal():
         return False

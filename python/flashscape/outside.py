@@ -1,6 +1,6 @@
-"""Policies that users write in Python: found in files, named in what goes wrong.
+"""Policies that users write in Python: loading their files, and describing their errors.
 
-What a policy gets and what it returns is in ``docs/how-to/add-a-policy.md``.
+A policy's arguments and result are described in ``docs/how-to/add-a-policy.md``.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ __all__ = ["Asked", "Candidates", "Meeting", "Written"]
 
 
 def load(file: Path) -> ModuleType:
-    """Execute a Python file as a module of its own, apart from all that have been imported."""
+    """Execute a Python file as a module of its own, apart from all imported ones."""
     spec = importlib.util.spec_from_file_location(f"flashscape_policy_{file.stem}", file)
     if spec is None or spec.loader is None:
         raise ImportError(f"{file} is no Python file; its name ends with .py")
     module = importlib.util.module_from_spec(spec)
-    # So that dataclasses and the like find the module that they are in.
+    # Dataclasses and the like look up their module there.
     sys.modules[spec.name] = module
     try:
         spec.loader.exec_module(module)
@@ -35,12 +35,12 @@ def load(file: Path) -> ModuleType:
 
 
 def told(error: BaseException) -> str:
-    """Say what was raised, and where, in a line."""
+    """Describe an exception and its place, in one line."""
     text = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
     if isinstance(error, SyntaxError) or error.__traceback__ is None:
         return text
     frames = traceback.extract_tb(error.__traceback__)
-    # What loads and calls it is not its fault, and what it calls is not the place to look at.
+    # Skip the frames of the loader above the policy, and those of the functions below it.
     own = [frame for frame in frames if not _is_loader(frame.filename)]
     if not own:
         return text

@@ -1,4 +1,4 @@
-"""Percentiles by name: those that somebody chooses, and their values in a run."""
+"""Percentiles by name: parsing the user's choice, and their values in a run."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ if TYPE_CHECKING:
     from flashscape.measured import Measured
 
 _PLACES = 7
-"""Digits behind the point of a percentage: what billionths can tell apart."""
+"""Digits after the point of a percentage: the resolution of billionths."""
 
 
 def chosen(given: str | Iterable[float | str]) -> dict[str, int]:
-    """Percentiles such as ``50,99.9`` or ``(50, 99.9)``, by rising value: names and billionths.
+    """Parse percentiles such as ``50,99.9`` or ``(50, 99.9)``: names and billionths, rising.
 
     A name is that of a summary's key, such as ``p99_9``. Raises ConfigError.
     """
@@ -30,7 +30,7 @@ def chosen(given: str | Iterable[float | str]) -> dict[str, int]:
 
 
 def billionths(name: str) -> int | None:
-    """The share of a percentile that is called ``p99_9`` or ``p99.9``; None of another figure."""
+    """Return the share of a percentile named ``p99_9`` or ``p99.9``; None for another figure."""
     if name in PERCENTILES:
         return PERCENTILES[name]
     if not name.startswith("p") or not name[1:2].isdigit():
@@ -42,16 +42,16 @@ def billionths(name: str) -> int | None:
 
 
 def beyond(share: int, samples: int) -> int:
-    """How many of the samples rank at or above a percentile in billionths."""
+    """Return the number of samples that rank at or above a percentile in billionths."""
     return samples - max(1, -(-share * samples // 1_000_000_000)) + 1
 
 
 def of_group(
     result: Measured, group: tuple[str, str], figures: dict[str, Any], name: str
 ) -> tuple[int, int]:
-    """The percentile of a group with requests, in ns, and how many rank at or above it.
+    """Return a percentile of a group with requests, in ns, and the samples at or above it.
 
-    What a summary does not have comes from the histogram: OutputError where that was not kept.
+    Percentiles outside of the summary need the histogram: OutputError if it was not kept.
     """
     latency = figures["latency_ns"]
     share = billionths(name)

@@ -1,7 +1,7 @@
-"""``tail.svg``: the latency tail, its course in time, and what the slowest of each kind waited for.
+"""``tail.svg``: the latency tail, latency over time, and the slowest requests with their causes.
 
-Reads come before writes, in colours of their own, and what would not fit is left
-out, so that the pictures of two runs can be laid side by side. Needs matplotlib
+Reads come before writes, each kind in its own colours. A picture shows a limited number of
+curves, so that the pictures of two runs can be laid side by side. Needs matplotlib
 (``pip install 'flashscape[plot]'``), which is imported only here.
 """
 
@@ -32,23 +32,23 @@ _COLOURS = {
     "flush": ("#7570b3", "#bcbddc", "#3f007d"),
     "write_zeroes": ("#e7298a", "#f4a6cd", "#67001f"),
 }
-"""Of each kind: the worst initiator's, and those after it."""
+"""Colours of each kind: of the worst initiator, then of those after it."""
 
 _CURVES = 6
 _PANELS = 3
 _BARS = 48
 _VISIBLE = 0.005
-"""Part of a panel's height below which nobody sees a colour."""
+"""Part of a panel's height below which a colour cannot be seen."""
 
 _SAME_SCALE = 10
-"""How many times higher one panel may be than another that is on its scale."""
+"""Largest ratio of heights of panels that share a scale."""
 
 _LATEST_WRITES = 0.05
-"""Part of all written bytes that write amplification in the course of the run looks back on."""
+"""Part of all written bytes over which write amplification is averaged in its curve."""
 
 
 def why_not(result: Measured) -> str | None:
-    """Why there is nothing to draw, or nothing to draw with; None where there is."""
+    """Say why nothing can be drawn; None if a picture is possible."""
     if result.untimed:
         return "the run took no simulated time (run.untimed)"
     if not result.groups():
@@ -57,7 +57,7 @@ def why_not(result: Measured) -> str | None:
 
 
 def svg(result: Measured) -> bytes:
-    """Draw a result that has requests."""
+    """Draw a result that has requests, as SVG."""
     with drawing.styled():
         return drawing.encoded(draw(result), "svg")
 
@@ -92,7 +92,7 @@ def _title(result: Measured) -> str:
 
 
 def _unanswered(result: Measured) -> str:
-    """What no curve has: requests that had waited for longer than any that is drawn."""
+    """Return a line about unanswered requests that waited longer than any request in the curves."""
     waiting = (result.starvation or {}).get("outstanding", ())
     oldest = max((each["oldest_ns"] for each in waiting), default=0)
     longest = max((each["latency_ns"]["max"] for _, _, each in result.groups()), default=0)
@@ -104,9 +104,9 @@ def _unanswered(result: Measured) -> str:
 
 
 def _worth_drawing(result: Measured) -> list[Group]:
-    """What there is a curve for: reads first, of each kind the longest tail first."""
+    """Return the groups that get a curve: reads first, the longest tail of each kind first."""
     explained = explain(result)
-    # What takes no time has no place on a logarithmic axis; what never waits has no tail.
+    # Requests without latency have no place on a logarithmic axis; those that never wait no tail.
     groups = [group for group in explained.groups if group.figures["latency_ns"]["max"]]
     groups = [group for group in groups if group.waits] or groups
     if len(groups) > _CURVES:
@@ -116,7 +116,7 @@ def _worth_drawing(result: Measured) -> list[Group]:
 
 
 def _tail(axes: Axes, result: Measured, groups: list[Group]) -> None:
-    """Share of requests that took longer, on logarithmic axes: the tail to the right."""
+    """Draw the share of requests that took longer, on logarithmic axes: the tail to the right."""
     import polars as pl
 
     axes.set_title("Latency tail")
@@ -129,11 +129,11 @@ def _tail(axes: Axes, result: Measured, groups: list[Group]) -> None:
         total = group.figures["requests"]
         beyond = (total - buckets["requests"].cum_sum()) / total
         longest = group.figures["latency_ns"]["max"]
-        # Nothing has no place on a logarithmic axis: that part of a curve is left of it.
+        # A logarithmic axis has no zero: that part of a curve lies to the left of it.
         least = min((ns for ns in buckets["high_ns"] if ns > 0), default=1)
         begin = group.figures["latency_ns"]["min"] or min(least, max(1, longest))
         latency = [begin, *(max(begin, min(ns, longest)) for ns in buckets["high_ns"])]
-        # The last bucket has nothing beyond it, which a logarithm cannot show.
+        # No request lies beyond the last bucket, and a logarithmic axis has no zero.
         shares = [1.0, *beyond.to_list()[:-1], 1 / total]
         rank = drawn.get(group.kind, 0)
         drawn[group.kind] = rank + 1
@@ -142,7 +142,7 @@ def _tail(axes: Axes, result: Measured, groups: list[Group]) -> None:
         lines += axes.step(*points, where="post", color=colour, linewidth=1.6)
         labels.append(f"{drawing.short(group.initiator, 28)} {_words(group.kind)} ({total:,})")
     drawing.label_tail(axes)
-    # Lines come from the upper left, so this corner is mostly free.
+    # Curves begin at the upper left, so this corner is mostly free.
     legend = axes.legend(lines, labels, loc="lower left", frameon=True, edgecolor="none")
     legend.set_in_layout(False)
     if len({group.initiator for group in groups}) < len(result.summary["initiators"]):
@@ -163,7 +163,7 @@ class _Window(NamedTuple):
 
 
 def _windows(result: Measured, kind: str) -> list[_Window]:
-    """The series of a kind in as many windows as can be told apart."""
+    """Group the series of a kind into as many windows as the eye can resolve."""
     series = result.series
     width = -(-len(series) // drawing.POINTS)
     ends, requests, sums, longest = (
@@ -180,7 +180,7 @@ def _windows(result: Measured, kind: str) -> list[_Window]:
 
 
 def _course(axes: Axes, result: Measured) -> None:
-    """Mean and longest latency in each window, and write amplification beside."""
+    """Draw mean and longest latency in each window, and write amplification beside them."""
     axes.set_title("In the course of the run")
     axes.set(yscale="log", xlabel="simulated time", ylabel="latency")
     lines, labels = [], []
@@ -190,7 +190,7 @@ def _course(axes: Axes, result: Measured) -> None:
             continue
         colour = _COLOURS[kind][0]
         ends = [window.end_ns for window in windows]
-        # Where nothing was asked the line breaks off.
+        # A window without requests interrupts the line.
         asked = [window.longest_ns > 0 for window in windows]
         means = [
             w.sum_ns / w.requests if a else math.nan for w, a in zip(windows, asked, strict=True)
@@ -223,7 +223,7 @@ def _course(axes: Axes, result: Measured) -> None:
 
 
 def _stretches(axes: Axes, result: Measured) -> None:
-    """Mark the warm-up, and where latency begins to be steady."""
+    """Mark the warm-up, and the time from which latency is steady."""
     summary = result.summary
     over: Any = {"facecolor": "white", "edgecolor": "none", "alpha": 0.8, "pad": 1.5}
     place: Any = {"transform": axes.get_xaxis_transform(), "fontsize": 8, "color": "#777777"}
@@ -245,10 +245,10 @@ def _recoveries(axes: Axes, result: Measured) -> list[Any]:
 
 
 def amplification(result: Measured) -> tuple[list[int], list[float]]:
-    """Write amplification in the course of the run: moments in nanoseconds, and values.
+    """Return write amplification over the run: times in nanoseconds, and values.
 
-    Bytes programmed over bytes written, as in the summary, over the latest part
-    of the writes: where hosts pause there is no ratio of the moment.
+    The ratio of bytes programmed to bytes written, as in the summary, covers the latest part
+    of the writes, because it is undefined while hosts pause.
     """
     series = result.series
     unit = units.size_of(result.summary["config"]["drive"]["ftl"]["unit"])
@@ -278,7 +278,7 @@ def _amplification_beside(axes: Axes, result: Measured) -> list[Any]:
     beside = axes.twinx()
     beside.spines["right"].set_visible(True)
     step = -(-len(values) // drawing.POINTS)
-    # The last one is where the run has come to.
+    # Always keep the last value: the end of the run.
     drawn = sorted({*range(0, len(values), step), len(values) - 1})
     lines = beside.plot(
         [moments[at] for at in drawn],
@@ -294,7 +294,7 @@ def _amplification_beside(axes: Axes, result: Measured) -> list[Any]:
 
 
 def _slowest(figure: Figure, place: SubplotSpec, result: Measured, groups: list[Group]) -> None:
-    """The slowest requests of the slowest kinds, each a bar of what its time went to."""
+    """Draw the slowest requests of the slowest kinds, each as a bar of its causes of latency."""
     import polars as pl
 
     chosen = _panels(groups)
@@ -324,7 +324,7 @@ def _slowest(figure: Figure, place: SubplotSpec, result: Measured, groups: list[
 
 
 def _panels(groups: list[Group]) -> list[Group]:
-    """The worst of each kind that waits, or of what there is; reads first."""
+    """Return the worst group of each kind that waits, or of all kinds if none does; reads first."""
     kept = [group for group in groups if group.tail_ns]
     kept = [group for group in kept if group.waits] or kept
     worst = [
@@ -335,7 +335,7 @@ def _panels(groups: list[Group]) -> list[Group]:
 
 
 def _bars(axes: Axes, shown: pl.DataFrame, legend: dict[str, Any], height: float) -> None:
-    """A bar for each request; new causes that can be seen are added to the legend."""
+    """Draw a bar for each request; add new visible causes to the legend."""
     described = {"initiator", "kind", "offset_bytes", "length_bytes", "arrived_ns", "latency_ns"}
     states = [name for name in shown.columns if name not in described]
     bars = [

@@ -1,4 +1,4 @@
-"""Pictures of results that are in a directory."""
+"""Pictures of results in a directory."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ def plot(
 ) -> list[Path]:
     """Draw all pictures of a directory of results, in the place of earlier ones.
 
-    Of a run that is ``tail.svg``, of a comparison ``comparison.svg`` and those of its runs, of
+    For a run that is ``tail.svg``, for a comparison ``comparison.svg`` and those of its runs, for
     a sweep ``sweep.svg``. With ``out`` only the first of them is drawn, to that PNG, PDF or SVG
-    file, which replaces one that is there with ``force`` alone. Returns the files. Needs
-    matplotlib. Raises OutputError where the directory has no results, there is nothing to
+    file, which replaces an existing one only with ``force``. Returns the files. Needs
+    matplotlib. Raises OutputError if the directory has no results, there is nothing to
     draw, or ``out`` cannot be written.
 
     >>> fs.plot("results")     # doctest: +SKIP
@@ -46,7 +46,7 @@ def plot(
     if folder.name in (output.SUMMARY, DOCUMENT, MANIFEST):
         folder = folder.parent
     if out is not None:
-        # Before the results are read, which takes a while.
+        # Check before the results are read, which takes a while.
         drawing.form_of(out)
         drawing.write(_first(folder), out, force=force)
         return [Path(out)]
@@ -60,7 +60,7 @@ def plot(
 
 
 def _first(folder: Path) -> Callable[[], Figure]:
-    """The function that draws the first picture of a directory."""
+    """Return the function that draws the first picture of a directory."""
     if (folder / MANIFEST).is_file():
         swept = Sweep.load(folder)
         _refuse(folder, swept.why_not_drawn())
@@ -84,7 +84,7 @@ def _drawn(result: Result, folder: Path) -> Figure:
 
 
 def _why_nothing(folder: Path) -> str:
-    """What a directory without results of ours is, and what to name instead."""
+    """Describe a directory without results, and say which one to name instead."""
     name = f"name a directory that {_WRITTEN_BY}"
     if not folder.exists():
         told = unread(folder, FileNotFoundError()).replace("no such file", "no such directory")
@@ -100,7 +100,7 @@ def _why_nothing(folder: Path) -> str:
 
 
 def _again(folder: Path) -> str:
-    """The command that draws a reproduction; runs that are kept are not made again."""
+    """Return the command that draws a reproduction again; it reuses the kept runs."""
     here = shlex.quote(str(folder))
     try:
         found = json.loads((folder / _REPRODUCTION).read_text(encoding="utf-8"))

@@ -1,4 +1,4 @@
-"""A progress bar: simulated time, speed and what is left. On a terminal, or in a notebook."""
+"""A progress bar with simulated time, speed and time left, for terminals and notebooks."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ _LEFT = 36
 
 
 class Bar:
-    """Shows on stderr, or in a notebook, how a run goes; nothing where there is neither."""
+    """Shows a run's progress on stderr or in a notebook; nothing if there is neither."""
 
     def __init__(self, console: Console | None = None) -> None:
         self._console = console or Page(stderr=True)
-        # A notebook is no terminal, and rich draws in it by means of a package of its own.
+        # In notebooks, rich draws with a package of its own.
         in_notebook = self._console.is_jupyter
         is_drawn = find_spec("ipywidgets") is not None if in_notebook else self._console.is_terminal
         self._lacks = in_notebook and not is_drawn
@@ -42,7 +42,7 @@ class Bar:
             TextColumn("{task.description}"),
             BarColumn(),
             TaskProgressColumn(),
-            # Where it is narrow the bar gives way, not the time.
+            # On a narrow terminal, shorten the bar and keep the time.
             TimeRemainingColumn(table_column=Column(no_wrap=True, min_width=len("0:00:00"))),
             TextColumn("{task.fields[speed]}"),
             console=self._console,
@@ -52,21 +52,21 @@ class Bar:
         self._task: TaskID | None = None
         self._phase = ""
         self._begun = 0.0
-        # Each phase begins where something was last heard of the one before.
+        # A phase starts at the last report of the previous one.
         self._heard = time.perf_counter()
 
     def surveyed(self, announcement: str) -> None:
-        """Announce what was understood of a trace."""
-        # Who listens may have gone, which is no reason to end a run.
+        """Print a description of a trace that was read."""
+        # The reader of stderr may have gone, which is no reason to end a run.
         with suppress(OSError):
             self._console.print(announcement, highlight=False, markup=False, soft_wrap=True)
 
     def preconditioning(self, share: float) -> None:
-        """Show how far the drive is filled and aged."""
+        """Show the share of filling and ageing that is done."""
         self._show("filling and ageing", share, "")
 
     def running(self, simulated_ns: int, requests: int, share: float | None) -> None:
-        """Show how far the run has come, and how fast it goes."""
+        """Show the progress and the speed of the run."""
         self._begin("running")
         seconds = max(time.perf_counter() - self._begun, 1e-9)
         parts = (
@@ -77,30 +77,30 @@ class Bar:
         self._show("running", share, self._fitting(parts))
 
     def passing(self, phase: str, requests: int, share: float) -> None:
-        """Show how far a trace is read or written."""
+        """Show the progress of reading or writing a trace."""
         self._begin(phase)
         seconds = max(time.perf_counter() - self._begun, 1e-9)
         parts = (f"{units.count(requests)} requests", f"{units.count(requests / seconds)} a second")
         self._show(phase, share, self._fitting(parts))
 
     def comparing(self, share: float) -> None:
-        """Show how far runs are compared."""
+        """Show the progress of comparing runs."""
         self._show("comparing", share, "")
 
     def _fitting(self, parts: tuple[str, ...]) -> str:
-        """As many of the parts as there is room for."""
+        """Return as many of the parts as there is room for."""
         room = self._console.width - _LEFT
         texts = (", ".join(parts[:count]) for count in range(len(parts), 0, -1))
         return next((text for text in texts if len(text) <= room), "")
 
     def ended(self) -> None:
-        """Take the bar away."""
-        # The terminal may be what has gone.
+        """Remove the bar."""
+        # The terminal may have gone.
         with suppress(OSError):
             self._progress.stop()
 
     def saving(self, complete: bool) -> None:
-        """Say that the end is near to somebody who has asked for it."""
+        """Tell a user who has interrupted the run that partial results are being saved."""
         if not complete:
             with suppress(OSError):
                 self._console.print("interrupted: saving partial results", highlight=False)

@@ -1,4 +1,4 @@
-"""Values of a configuration as numbers in base units, for columns that can be reckoned with."""
+"""Values of a configuration as numbers in base units, for columns to calculate with."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ _BINARY = {"Ki": 1024, "Mi": 1024**2, "Gi": 1024**3, "Ti": 1024**4}
 
 
 def _units() -> dict[str, tuple[str, Decimal]]:
-    """Every unit that configurations know: what it measures, and how much of that it is."""
+    """Return the dimension and the size of every unit of configurations."""
     seconds = {"us": 1e3, "µs": 1e3, "ms": 1e6, "s": 1e9, "min": 6e10, "h": 3.6e12, "ns": 1}
     units = {unit: (_NS, Decimal(int(ns))) for unit, ns in seconds.items()}
     for prefix, factor in {**_PREFIXES, **_BINARY}.items():
         units[f"{prefix}B"] = (_BYTES, Decimal(factor))
         units[f"{prefix}B/s"] = (_RATE, Decimal(factor))
     for prefix in ("k", "M", "G"):
-        # An eight-bit bus: a byte a transfer.
+        # Bus of eight bits: one byte per transfer.
         units[f"{prefix}T/s"] = (_RATE, Decimal(_PREFIXES[prefix]))
     for prefix in ("", "k", "M"):
         for name in ("IOPS", "/s"):
@@ -33,21 +33,21 @@ def _units() -> dict[str, tuple[str, Decimal]]:
 
 
 UNITS = _units()
-"""Of each unit what it measures, and how much of that it is."""
+"""Dimension and size of each unit."""
 
 _QUANTITY = re.compile(r"\s*([0-9]+(?:\.[0-9]*)?|\.[0-9]+)\s*(\S.*?)\s*")
 
 
 class Quantity(NamedTuple):
-    """An amount of something, in its base unit."""
+    """An amount in its base unit."""
 
     amount: Decimal
     unit: str
-    """Of what, as names of columns end: ``ns``, ``bytes``, ``share``."""
+    """Base unit, as column names end: ``ns``, ``bytes``, ``share``."""
 
 
 def quantity(value: Any) -> Quantity | None:
-    """Take ``"64 ms"`` apart; None for what is no quantity."""
+    """Parse ``"64 ms"``; None for text that is no quantity."""
     found = _QUANTITY.fullmatch(value) if isinstance(value, str) else None
     if found is None:
         return None
@@ -57,5 +57,5 @@ def quantity(value: Any) -> Quantity | None:
 
 
 def is_whole(unit: str) -> bool:
-    """Whether amounts of a unit are whole numbers."""
+    """Return True if amounts of a unit are whole numbers."""
     return unit in (_NS, _BYTES)

@@ -1,8 +1,8 @@
-"""What requests waited for, by how long they took compared with all of their kind.
+"""Causes of latency in ranges of percentiles.
 
-From the table ``slowest`` where that has all of them, which is exact; else from
-``bands``, which sums blame over requests of about the same latency. A band is
-1.6 % wide at most; one that a percentile cuts is divided by its requests.
+They come from the table ``slowest`` if it has all requests of the range, which is exact, else
+from ``bands``, which sums blame over requests of similar latency. A band is at most
+1.6 % wide; a band that contains a percentile is divided by its number of requests.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from flashscape.causes import Cause
 
 FOUNDED = 10
-"""Samples that a percentile needs behind it, lest it be about one odd request."""
+"""Samples that a percentile needs at or beyond it, so that it does not show one odd request."""
 
 _BOUNDS = (50.0, 90.0, 99.0, 99.9, 99.99)
 
@@ -30,26 +30,26 @@ class Region:
     """Requests between two percentiles of their kind's latency."""
 
     above: float
-    """The percentile that they lie above."""
+    """Percentile below the range."""
     below: float
-    """The one that they lie below; 100 for the slowest."""
+    """Percentile above the range; 100 for the slowest."""
     requests: float
-    """How many."""
+    """Number of requests."""
     each_ns: dict[Cause, float]
-    """Time of a request by cause, in the mean."""
+    """Mean time of a request by cause."""
 
     @property
     def name(self) -> str:
-        """Such as ``p90–99`` or ``> p99.9``."""
+        """Name, such as ``p90–99`` or ``> p99.9``."""
         if self.below == 100:
             return f"> p{self.above:g}"
         return f"p{self.above:g}–{self.below:g}"
 
 
 def regions(bands: pl.DataFrame, slowest: pl.DataFrame) -> list[Region]:
-    """Divide the requests of a kind: above p50, by the percentiles with enough beyond them."""
+    """Divide the requests of a kind above p50 at percentiles with enough samples beyond."""
     total = int(bands["requests"].sum())
-    # Rounded, as 0.1 % of 10,000 comes out as 9.99….
+    # Rounded, because 0.1 % of 10,000 computes as 9.99….
     bounds = [b for b in _BOUNDS if round(total * (100 - b) / 100, 6) >= FOUNDED]
     return [
         region(bands, slowest, above, below)
@@ -64,7 +64,7 @@ def region(
     total = int(bands["requests"].sum())
     first, behind = total * above / 100, total * below / 100
     if total - first <= len(slowest):
-        # Each as a band of its own, in the place that it has among all.
+        # Each request is a band of its own, at its rank among all.
         bands = slowest.with_columns(low_ns="latency_ns", requests=1)
     columns = [column for column in bands.columns if column.removesuffix("_ns") in _states()]
     times = dict.fromkeys(columns, 0.0)

@@ -1,7 +1,7 @@
-"""Settings behind the causes of latency, and their values in the run.
+"""Settings that influence the causes of latency, and their values in the run.
 
-A remedy is a setting of which another value shortens waits of some causes. Other causes have a
-setting that decides how long they last, and no value that is better for everybody.
+A remedy is a setting of which another value shortens waits of some causes. For other causes there
+is a setting that decides how long waits last, but no value that is better in every case.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ class Remedy(NamedTuple):
 
     causes: frozenset[str]
     kinds: frozenset[str]
-    """Kinds of requests that it is for."""
+    """Kinds of requests that it helps."""
     path: str
     value: str
-    """As TOML has it."""
+    """Recommended value, as TOML."""
     effect: str
-    """The effect of that value, after "would"."""
+    """Effect of that value, after "would"."""
     applies: Callable[[Drive], bool]
-    """Whether the drive lacks it, and may have it."""
+    """Predicate: the drive lacks the setting, and may have it."""
     now: Callable[[Drive], str]
 
 
@@ -44,19 +44,19 @@ def _scheme(key: str) -> Callable[[Drive], str]:
 
 
 def _is_free(drive: Drive) -> bool:
-    """Whether operations begin as soon as their unit is free, and not in rounds."""
+    """Return True if operations start as soon as their unit is free, and not in rounds."""
     return bool(drive["scheduler"].get("rounds", "none") == "none")
 
 
 def _keeps_units(drive: Drive) -> bool:
-    """Whether a collection keeps its unit, so that nothing goes in between."""
+    """Return True if a collection keeps its unit, so that nothing runs in between."""
     return drive["ftl"]["gc"]["preemptible"] is False
 
 
 def _never_interrupted(key: str) -> Callable[[Drive], bool]:
     def applies(drive: Drive) -> bool:
         is_never = interruptions.scheme(drive, key) == "baseline"
-        # Reads that wait, or that are made from other data, interrupt nothing.
+        # Reads that wait, or that are reconstructed from other data, interrupt nothing.
         asks = interruptions.scheme(drive, "read_routing") == "suspend"
         return is_never and asks and _is_free(drive) and not _keeps_units(drive)
 
@@ -64,13 +64,13 @@ def _never_interrupted(key: str) -> Callable[[Drive], bool]:
 
 
 def _has_program_steps(drive: Drive) -> bool:
-    """Whether a program has a moment inside at which it can stop."""
+    """Return True if a program has a step boundary at which it can stop."""
     steps = drive["nand"].get("program_steps")
     return steps is not None and steps["steps"] > 1
 
 
 def _begins_early(drive: Drive) -> bool:
-    """Whether background GC begins before writes depend on it, so that it could be paced."""
+    """Return True if background GC begins before writes depend on it, so that it can be paced."""
     idle = {"name": "idle", "reads": "100 %", "stop": {"requests": 1}}
     free = check({"drive": drive, "workload": [idle]})["gc_free_blocks_per_bin"]
     return bool(free["background"] > free["foreground"])
@@ -105,7 +105,7 @@ REMEDIES = (
         _READS,
         "drive.scheduler.bypass",
         '"batch"',
-        "let reads go before what waits for the same flash",
+        "let reads go before other operations that wait for the same flash",
         lambda drive: interruptions.scheme(drive, "bypass") == "none",
         _scheme("bypass"),
     ),
@@ -139,11 +139,11 @@ class Decider(NamedTuple):
     causes: frozenset[str]
     path: str
     tells: Callable[[Drive], str]
-    """What it is, and what would follow from another value."""
+    """Function that returns its value, and the effect of another value."""
 
 
 def _at(path: str, otherwise: str) -> Callable[[Drive], str]:
-    """The value at a path of the drive."""
+    """Return a function for the value at a path of the drive."""
 
     def value(drive: Drive) -> str:
         found: Any = drive
@@ -212,7 +212,7 @@ def _dies(drive: Drive) -> int:
 
 
 def sentences(named: dict[str, set[str]], result: Measured) -> list[str]:
-    """The settings behind the causes that are named, by kind of request."""
+    """Return sentences on the settings behind the named causes, by kind of request."""
     drive = result.summary["config"]["drive"]
     everything: set[str] = set().union(*named.values())
     collected = result.summary["collection"]["blocks"] > 0

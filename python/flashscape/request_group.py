@@ -17,22 +17,22 @@ NAMED_SHARE = 0.1
 
 @dataclass(frozen=True)
 class Group:
-    """The requests of one kind by one initiator, and where their time went."""
+    """The requests of one kind by one initiator, with the causes of their latency."""
 
     initiator: str
     kind: str
     figures: dict[str, Any]
-    """As in the summary."""
+    """Figures, as in the summary."""
     mean_ns: dict[Cause, float]
-    """Time of a request by cause, in the mean of all."""
+    """Mean time of a request by cause, over all requests."""
     regions: list[Region]
-    """Those above p50, from percentile to percentile; none where they are few."""
+    """Regions above p50, from percentile to percentile; none if there are few requests."""
     tail: Region | None
-    """All beyond p99.9, or beyond the farthest percentile before it that is founded."""
+    """Requests beyond p99.9, or beyond the farthest percentile with enough samples."""
 
     @property
     def name(self) -> str:
-        """Such as ``pgbench read``."""
+        """Name, such as ``pgbench read``."""
         return f"{self.initiator} {self.kind.replace('_', '-')}"
 
     @property
@@ -42,27 +42,27 @@ class Group:
 
     @property
     def tail_ns(self) -> dict[Cause, float]:
-        """Time of a request of the tail by cause, in the mean; empty where there is none."""
+        """Mean time of a request of the tail by cause; empty if there is no tail."""
         return self.tail.each_ns if self.tail else {}
 
     @property
     def tail_share(self) -> dict[Cause, float]:
-        """Share of each cause in the time of the tail; empty where there is none."""
+        """Share of each cause in the time of the tail; empty if there is no tail."""
         return _shares(self.tail_ns)
 
     @property
     def waits(self) -> bool:
-        """False where all of the time is the requests' own service."""
+        """False if all of the time is the requests' own service."""
         return not all(cause.is_own for cause in self.mean_ns)
 
     @property
     def main_cause(self) -> Cause | None:
-        """The cause with the largest share of the tail's time."""
+        """Cause with the largest share of the tail's time."""
         return max(self.tail_ns, key=lambda cause: self.tail_ns[cause], default=None)
 
     @property
     def sentences(self) -> list[str]:
-        """What is to be said of them."""
+        """Sentences about the requests."""
         latency = self.figures["latency_ns"]
         kind = f"{self.kind.replace('_', '-')} request"
         far = f"p{self.tail.above:g}" if self.tail else "p50"

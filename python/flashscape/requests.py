@@ -1,4 +1,4 @@
-"""The log of requests that ``--requests`` writes: read lazily, as it may be larger than memory."""
+"""The log of requests that ``--requests`` writes: read lazily, as it may exceed the memory."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ def read_requests(path: str | PathLike[str], *, digest: str | None = None) -> pl
     """Return the requests in a file that ``--requests`` has written, in order of completion.
 
     A row for each counted request; the columns are described in docs/results.md. With
-    ``digest`` it must be of the run that has this one. Raises OutputError where the
-    file cannot be read or is none of ours.
+    ``digest`` the log must belong to the run with this digest. Raises OutputError if the
+    file cannot be read or is no log of requests.
     """
     import polars
 

@@ -1,4 +1,4 @@
-"""What a run measured: the summary as a dictionary, everything else as tables."""
+"""Results of a run: the summary as a dictionary, everything else as tables."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _KEYS = (
     "notes",
     "config",
 )
-"""What reports rely on in a summary."""
+"""Keys of a summary that reports rely on."""
 
 
 class Result(Measured):
@@ -57,9 +57,9 @@ class Result(Measured):
         super().__init__(summary)
         self._tables = tables
         self.log: Path | None = None
-        """The file of all counted requests, where one was written."""
+        """File of all counted requests, if one was written."""
         self.folder: Path | None = None
-        """The directory that it was read from, where it was."""
+        """Directory that it was read from; None for a result of a run."""
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Result:
@@ -98,7 +98,7 @@ class Result(Measured):
         return result
 
     def other_version(self, file: Path, lacking: str) -> OutputError:
-        """What to say where the summary lacks something that this version writes."""
+        """Return the error for a summary that lacks something that this version writes."""
         made_by = self.summary.get("flashscape", "unknown")
         return OutputError(
             f"{file}: was written by another version of flashscape ({made_by}; this is "
@@ -106,7 +106,7 @@ class Result(Measured):
         )
 
     def frame(self, name: str) -> pl.DataFrame:
-        """Return a table by its name; raise OutputError where its file is missing."""
+        """Return a table by its name; raise OutputError if its file is missing."""
         import polars
 
         table = self._tables[name]
@@ -136,12 +136,12 @@ class Result(Measured):
         return read_requests(self.log, digest=self.digest)
 
     def save(self, path: str | PathLike[str], *, force: bool = False) -> None:
-        """Write summary and tables to a directory; raise OutputError where it is in use."""
+        """Write summary and tables to a directory; raise OutputError if it is in use."""
         with output.Directory.claim(path, force=force) as directory:
             self.write_to(directory)
 
     def write_to(self, directory: output.Directory, tables: Iterable[str] = output.TABLES) -> None:
-        """Write tables (all, or those that are named) and summary, all or none; summary last."""
+        """Write tables (all, or the named ones) and summary, all or none; the summary last."""
         directory.store(self._files(tables))
 
     def _files(self, tables: Iterable[str]) -> Iterator[tuple[str, bytes]]:
@@ -151,23 +151,23 @@ class Result(Measured):
         yield output.SUMMARY, text.encode()
 
     def _parquet(self, name: str) -> bytes:
-        """Encode a table, which takes milliseconds and is not given up."""
+        """Encode a table; this takes milliseconds and is not interrupted."""
         while True:
             buffer = io.BytesIO()
-            # Polars raises this on Ctrl-C by itself, though Python puts the signal off.
+            # Polars raises this on Ctrl-C by itself, even while Python defers the signal.
             with contextlib.suppress(KeyboardInterrupt):
                 self.frame(name).write_parquet(buffer)
                 return buffer.getvalue()
 
     def __getstate__(self) -> dict[str, Any]:
-        """Tables go along as frames: the simulator's cannot be copied, and files may be gone."""
+        """Pickle tables as frames: the simulator's cannot be copied, and files may be gone."""
         tables = {name: self.frame(name) for name in output.TABLES}
         return {"summary": self.summary, "_tables": tables, "log": self.log}
 
     def to_pandas(self, name: str) -> Any:
         """Return a table by its name (``requests``, too) as a DataFrame of pandas.
 
-        Raises ValueError for another name, and OutputError where the table is missing or
+        Raises ValueError for an unknown name, and OutputError if the table is missing or
         pandas is not installed.
         """
         if name not in (*output.TABLES, "requests"):
@@ -185,7 +185,7 @@ class Result(Measured):
     def figure(self) -> Figure:
         """Draw the latency tail as a figure of matplotlib, which notebooks show.
 
-        Raises OutputError where there is nothing to draw, or matplotlib is not installed.
+        Raises OutputError if there is nothing to draw, or matplotlib is not installed.
         """
         from flashscape import picture
 
@@ -195,7 +195,7 @@ class Result(Measured):
     def draw_to(self, path: str | PathLike[str], *, force: bool = False) -> None:
         """Draw the latency tail to a PNG, PDF or SVG file, as its suffix says.
 
-        Raises OutputError for another suffix, where the file is there already without
+        Raises OutputError for another suffix, if the file exists already without
         ``force``, and as :meth:`figure` does.
         """
         drawing.write(self.figure, path, force=force)

@@ -1,4 +1,4 @@
-"""Running an experiment: in slices, so that it can be watched and interrupted."""
+"""Running an experiment in slices, so that it can be observed and interrupted."""
 
 from __future__ import annotations
 
@@ -21,48 +21,48 @@ if TYPE_CHECKING:
     from os import PathLike
 
 _SLICE_SECONDS = 0.1
-"""How long the simulator works on its own before it is asked how it stands."""
+"""Seconds for which the simulator works before it reports its progress."""
 
 
 class Observer(Protocol):
-    """Who is told how a run goes.
+    """Observer of a run: its methods are called as the run advances.
 
-    One that has a method ``saving(complete: bool)`` is also told when results are
-    written, of the whole run or of what was done when it was interrupted. One that has
-    ``comparing(share: float)`` is told by :func:`flashscape.compare` how far that is.
+    If it has a method ``saving(complete: bool)``, that is called when results are
+    written, of the whole run or of its part before an interruption. If it has a method
+    ``comparing(share: float)``, :func:`flashscape.compare` calls it with the share done.
     """
 
     def surveyed(self, announcement: str) -> None:
-        """A trace was read; ``announcement`` says what was understood."""
+        """Called after a trace was read; ``announcement`` describes it."""
 
     def preconditioning(self, share: float) -> None:
-        """The drive is being filled and aged; ``share`` of that is done."""
+        """Called while the drive is filled and aged; ``share`` of that is done."""
 
     def running(self, simulated_ns: int, requests: int, share: float | None) -> None:
-        """The run has come so far; ``share`` is None where no end is known."""
+        """Called while the run advances; ``share`` is None if no end is known."""
 
     def ended(self) -> None:
-        """The run is over; nothing more will be told of it."""
+        """Called when the run is over; no call follows."""
 
 
 class Silent:
-    """An observer that says nothing."""
+    """An observer that prints nothing."""
 
     def surveyed(self, announcement: str) -> None:
-        """Say nothing."""
+        """Do nothing."""
 
     def preconditioning(self, share: float) -> None:
-        """Say nothing."""
+        """Do nothing."""
 
     def running(self, simulated_ns: int, requests: int, share: float | None) -> None:
-        """Say nothing."""
+        """Do nothing."""
 
     def ended(self) -> None:
-        """Say nothing."""
+        """Do nothing."""
 
 
 class _Whereabouts:
-    """Passes on how a run goes, and remembers how far it has come."""
+    """Forwards the progress of a run to an observer, and remembers it."""
 
     def __init__(self, observer: Observer) -> None:
         self._observer = observer
@@ -89,23 +89,23 @@ def run(
     snapshot: Snapshot | str | PathLike[str] | None = None,
     save_drive: str | PathLike[str] | None = None,
 ) -> Result:
-    """Run an experiment and return what was measured.
+    """Run an experiment and return its results.
 
     ``out`` is a directory for the results, which :func:`flashscape.plot` draws; ``requests``
-    a Parquet file for every counted request with its blame, written as the run goes on;
-    ``fio_json`` a file with the fields of fio's json+; ``save_drive`` one for the drive as it
-    is after the run (not where that was interrupted), to start others from it. All are
-    refused at once where they are in use, unless ``force`` says to overwrite them, and
-    always where the experiment reads them.
-    ``progress`` shows a bar on stderr, or tells an :class:`Observer`. Other Python
-    threads go on meanwhile.
+    a Parquet file for every counted request with its blame, written during the run;
+    ``fio_json`` a file with the fields of fio's json+; ``save_drive`` a file for the drive
+    after the run (unless it was interrupted), from which other runs can start. All are
+    refused at once if they exist, unless ``force`` says to overwrite them, and
+    always if the experiment reads them.
+    ``progress`` shows a bar on stderr, or calls an :class:`Observer`. Other Python
+    threads can run meanwhile.
 
-    With ``snapshot`` (one, or a file's path) the drive is started from that, in
-    the place of what the experiment says of preconditioning.
+    With ``snapshot`` (a Snapshot or a file's path) the drive is started from it, in
+    place of the experiment's preconditioning.
 
-    Raises ConfigError, TraceError, SnapshotError, SpaceError, OutputError, where a request
-    starves (``run.starvation``) StarvationError, and on Ctrl-C Interrupted; these two carry
-    (and have saved) what was measured until then.
+    Raises ConfigError, TraceError, SnapshotError, SpaceError, OutputError, if a request
+    starves (``run.starvation``) StarvationError, and on Ctrl-C Interrupted. The last two carry
+    (and have saved) the results until then.
     """
     experiment = Experiment.of(experiment, snapshot_given=snapshot is not None)
     observer = _observer(progress)
@@ -115,7 +115,7 @@ def run(
         fio.refuse_untimed(untimed=bool(experiment.config["run"].get("untimed", False)))
     refuse_inputs((out, requests, fio_json, save_drive), experiment.files)
     if snapshot is not None:
-        # A drive may take the place of the one that it was: that is read to its end before.
+        # The new snapshot may replace the old one, which is read to its end before.
         refuse_inputs((out, requests, fio_json), Snapshot.files(snapshot))
     if requests is not None:
         refuse_other_format(requests)
@@ -142,7 +142,7 @@ def run(
 
 
 class _Targets(NamedTuple):
-    """Where results go, all of it claimed."""
+    """Targets of the results, all of them claimed."""
 
     directory: Directory | None
     requests: File | None
@@ -150,7 +150,7 @@ class _Targets(NamedTuple):
     drive: File | None
 
     def store(self, session: Session, result: Result) -> None:
-        """Write everything."""
+        """Write all results."""
         if self.directory is not None:
             result.write_to(self.directory)
         if self.requests is not None:
@@ -180,9 +180,9 @@ class _Targets(NamedTuple):
 def run_prepared(
     experiment: Experiment, prepare: Callable[[Session], None], observer: Observer
 ) -> Result:
-    """Run an experiment whose drive ``prepare`` makes ready, in the place of preconditioning.
+    """Run an experiment whose drive ``prepare`` makes ready, instead of preconditioning it.
 
-    It is asked once the traces are read, so what is wrong with those comes first, as ever.
+    ``prepare`` is called after the traces are read, so faults of traces are reported first.
     """
     return _run(experiment, None, _Targets(None, None, None, None), observer, prepare)
 
@@ -204,13 +204,13 @@ def _run(
     except StarvationError as error:
         complete, failed = False, error
     except OutputError as error:
-        # The log fills the disk: what was measured until then is not lost.
+        # The log has filled the disk: keep the results until then.
         complete, failed = False, error
         targets = targets._replace(requests=None)
     finally:
         observer.ended()
     try:
-        # A second Ctrl-C, out of impatience, must not cost what the first one kept.
+        # A second Ctrl-C must not lose the results that the first one saved.
         with signals.deferred():
             saving = getattr(observer, "saving", None)
             if failed is None and any(targets) and saving is not None:
@@ -252,7 +252,7 @@ def _measured(
     session: Session, experiment: Experiment, cpu_seconds: float, complete: bool
 ) -> Result:
     summary = json.loads(session.summary(cpu_seconds, complete))
-    # Results without a name are told apart by their files'.
+    # Results without a title are told apart by their file names.
     summary["title"] = summary["title"] or Path(experiment.title).name
     return Result(summary, {table.name: table for table in session.tables()})
 
@@ -271,7 +271,7 @@ def _simulate(
     log: File | None,
     prepare: Callable[[Session], None] | None,
 ) -> bool:
-    """Go to the end; False where the user ended it before; OutputError for the log."""
+    """Run to the end; False if the user interrupted it; OutputError for the log."""
     try:
         if prepare is None:
             session.precondition(whereabouts.preconditioning)
@@ -294,7 +294,7 @@ def _simulate(
 
 
 def _logging(session: Session, log: File) -> Callable[[int], bool]:
-    """Advance with a log of requests."""
+    """Return a function that advances with a log of requests."""
 
     def advance(events: int) -> bool:
         try:

@@ -1,4 +1,4 @@
-"""Signals that end a run: an interruption each, so that what was measured is kept.
+"""Signals that end a run: each acts as an interruption, so that results are kept.
 
 A closed terminal or a job's time limit is no reason to lose hours of simulation.
 """
@@ -16,26 +16,26 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-# Not every system has all of them.
+# Not every system has all of these signals.
 _ENDING = [
     getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)
 ]
 
 _first: signal.Signals | None = None
-"""Which came first: it decides the exit code."""
+"""First signal that arrived: it decides the exit code."""
 
 
 def _guard_imports() -> None:
-    """End quietly on a signal while modules are loaded, where this process is the command.
+    """End quietly on a signal while modules are loaded, if this process is the command.
 
-    Importing takes a good part of a short run, and nothing is lost yet.
+    Importing takes a good part of a short run, and no results can be lost yet.
     """
     if threading.current_thread() is threading.main_thread() and _is_command():
         _handle(_quit)
 
 
 def _is_command() -> bool:
-    """Whether Python was started for the command, not for a program that imports it."""
+    """Return True if Python was started for the command, not for a program that imports it."""
     started = getattr(sys, "orig_argv", [])
     if "-m" in started:
         return started[started.index("-m") + 1 :][:1] in (["flashscape"], ["flashscape.bench"])
@@ -43,28 +43,28 @@ def _is_command() -> bool:
 
 
 def guard() -> None:
-    """Let the first ending signal raise KeyboardInterrupt; those that are ignored stay so.
+    """Let the first ending signal raise KeyboardInterrupt; ignored signals stay ignored.
 
-    Later ones do nothing: what is left is to save what was measured, which is
-    soon done, and wherever they came they could only cost some of it.
+    Later ones do nothing: the program is saving results then, which takes a short
+    time, and an interruption could only lose some of them.
     """
     _handle(_interrupt)
 
 
 def ignore() -> None:
-    """Let no signal change how this process ends any more."""
+    """Ignore all ending signals from now on."""
     for number in _ENDING:
         signal.signal(number, signal.SIG_IGN)
 
 
 def first() -> signal.Signals:
-    """The signal that ended this process; Ctrl-C where none is known."""
+    """Return the signal that ended this process; Ctrl-C if none is known."""
     return _first or signal.SIGINT
 
 
 @contextmanager
 def deferred() -> Iterator[None]:
-    """Put signals off until the end of the block; only what Python handles, in the main thread."""
+    """Defer signals to the end of the block: those that Python handles, in the main thread."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return

@@ -1,4 +1,4 @@
-"""Snapshots: a drive that was shut down, to start others from it."""
+"""Snapshots: drives that were shut down, from which others can start."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 
 
 class Snapshot:
-    """A drive that was shut down: where its data lies, how worn it is, and nothing else.
+    """A drive that was shut down: the places of its data and its wear, and nothing else.
 
-    Any number of runs and drives may be started from one, under other policies,
-    timing or schedulers; what says where data lies (geometry, mapping unit,
-    capacity, pools) must be as it was. Made by :meth:`take`, :meth:`load`,
+    Any number of runs and drives may start from one, with other policies, timing or
+    schedulers. All settings that decide the places of data (geometry, mapping unit,
+    capacity, pools) must be unchanged. Made by :meth:`take`, :meth:`load`,
     :meth:`flashscape.Drive.snapshot`, and ``flashscape.run(..., save_drive=...)``.
 
     >>> aged = Snapshot.take("experiment.toml")                        # doctest: +SKIP
@@ -32,7 +32,7 @@ class Snapshot:
     def __init__(self, inner: _flashscape.Snapshot) -> None:
         self._inner = inner
         self.origin: dict[str, Any] = json.loads(inner.origin())
-        """Where it comes from: ``flashscape`` (the version), ``title``, ``seed``, ``drive``
+        """Origin of the drive: ``flashscape`` (the version), ``title``, ``seed``, ``drive``
         (its configuration), ``preconditioned``, ``ran_ns`` (simulated time after that, in
         nanoseconds), ``erases`` (since it was new), ``mapped_units``."""
 
@@ -43,9 +43,9 @@ class Snapshot:
         *,
         ongoing: Callable[[float], object] | None = None,
     ) -> Snapshot:
-        """Fill and age the drive of an experiment, and keep it.
+        """Fill and age the drive of an experiment, and shut it down.
 
-        ``ongoing`` is told the share done. Raises ConfigError and SpaceError.
+        ``ongoing`` is called with the share done. Raises ConfigError and SpaceError.
         """
         return cls(_flashscape.Snapshot.take(Experiment.of(experiment).plan, ongoing))
 
@@ -53,23 +53,23 @@ class Snapshot:
     def load(
         cls, path: str | PathLike[str], *, ongoing: Callable[[float], object] | None = None
     ) -> Snapshot:
-        """Read a file; raise SnapshotError where it holds none, or a damaged one."""
+        """Read a file; raise SnapshotError if it holds no snapshot, or a damaged one."""
         return cls(_flashscape.Snapshot.read(os.fspath(path), ongoing))
 
     @classmethod
     def of(cls, given: Snapshot | str | PathLike[str]) -> Snapshot:
-        """Whatever is a snapshot: itself, or a file's path."""
+        """Return a snapshot unchanged, or read it from a file's path."""
         return given if isinstance(given, Snapshot) else cls.load(given)
 
     @staticmethod
     def files(given: Snapshot | str | PathLike[str]) -> list[str]:
-        """The file that ``given`` names, if it does."""
+        """Return the file that ``given`` names, if it is a path."""
         return [] if isinstance(given, Snapshot) else [os.fspath(given)]
 
     def save(self, path: str | PathLike[str], *, force: bool = False) -> None:
         """Write it to a file, whole or not at all; raise OutputError.
 
-        A file that is there is only replaced with ``force``. Its size is about that of
+        An existing file is only replaced with ``force``. Its size is about that of
         the drive's map: some 9 bytes for each mapping unit that was ever written.
         """
         if not os.fspath(path):
@@ -78,7 +78,7 @@ class Snapshot:
             self.write_to(file)
 
     def write_to(self, file: File) -> None:
-        """Write it to a file that was claimed; raise OutputError."""
+        """Write it to a claimed file; raise OutputError."""
         try:
             file.staging.unlink(missing_ok=True)
             self._inner.write(file.staging)
@@ -88,7 +88,7 @@ class Snapshot:
 
     @property
     def inner(self) -> _flashscape.Snapshot:
-        """What the compiled module calls it."""
+        """The object of the compiled module."""
         return self._inner
 
     def __repr__(self) -> str:
@@ -96,13 +96,13 @@ class Snapshot:
 
 
 def origin(path: str | PathLike[str]) -> dict[str, Any]:
-    """Where the snapshot in a file comes from, of which only the beginning is read."""
+    """Return the origin of the snapshot in a file; only the file's beginning is read."""
     found: dict[str, Any] = json.loads(_flashscape.snapshot_origin(os.fspath(path)))
     return found
 
 
 def describe(origin: Mapping[str, Any]) -> str:
-    """Say where a snapshot comes from in a line."""
+    """Describe the origin of a snapshot in a line."""
     name = origin["title"] or origin["drive"].get("preset") or "a drive"
     ran = f" and {units.duration(origin['ran_ns'])} of work" if origin["ran_ns"] else ""
     mapped = units.many(origin["mapped_units"], "mapping unit")

@@ -1,4 +1,4 @@
-"""The tables of results for Python: as text where they are printed, as HTML in a notebook."""
+"""Tables of results for Python: text when printed, HTML in a notebook."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Tables:
-    """What the command line prints of results."""
+    """Tables of results, as the command line prints them."""
 
     def __init__(self, headline: str, notes: Sequence[str], contents: Sequence[rows.Rows]) -> None:
         self._headline = headline
@@ -38,11 +38,11 @@ def tables(
     of: Result | Sweep | str | PathLike[str],
     percentiles: str | Iterable[float | str] | None = None,
 ) -> Tables:
-    """Return the tables that ``run`` or ``sweep`` prints: of results, or of their directory.
+    """Return the tables that ``run`` or ``sweep`` prints, from results or their directory.
 
     ``percentiles`` are those of latency, such as ``(50, 99.99)``; None: the usual ones.
-    Raises ConfigError for what is none, or is not among those that the points of a sweep
-    keep, and OutputError where results or the histograms that it takes are missing.
+    Raises ConfigError for invalid percentiles and for those that the points of a sweep do not
+    keep, and OutputError if results or the needed histograms are missing.
 
     >>> print(fs.tables(result, percentiles=(50, 99.5)))     # doctest: +SKIP
     """

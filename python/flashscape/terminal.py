@@ -1,4 +1,4 @@
-"""The standard output and error as rich writes to them."""
+"""Standard output and error, as rich writes to them."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from rich.console import Console
 
 
 class Page(Console):
-    """A console that leaves it to the command what a closed pipe means."""
+    """A console that raises the error of a closed pipe."""
 
     def on_broken_pipe(self) -> None:
-        """Pass the error on, where rich would end the process with an exit code of 1."""
+        """Raise the error; rich would end the process with an exit code of 1."""
         self.quiet = True
         raise BrokenPipeError

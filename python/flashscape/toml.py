@@ -1,4 +1,4 @@
-"""TOML with the line of each key, so that faults can say where they are."""
+"""TOML with the line of each key, so that errors can name lines."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ if TYPE_CHECKING:
 def read(text: str, file: str) -> tuple[dict[str, Any], dict[str, int]]:
     """Return the contents of TOML text, and the line of each path in it.
 
-    ``file`` is what faults call it; raise ConfigError with all of them.
+    ``file`` is its name in errors; raise ConfigError with all faults.
     """
     values, lines = _flashscape.toml(text, file)
     return json.loads(values), dict(lines)
 
 
 def line_of(place: str, lines: Mapping[str, int]) -> int | None:
-    """The line of a path in a file: its own, else that of what it stands in."""
+    """Return the line of a path in a file: its own, else that of the enclosing table."""
     while place:
         if place in lines:
             return lines[place]

@@ -1,4 +1,4 @@
-"""Traces: what they are like, in other formats, and synthetic traces with the same statistics.
+"""Traces: statistics, conversion to other formats, and synthetic traces with similar statistics.
 
 >>> import flashscape as fs
 >>> fs.trace.info("trace.csv.gz").overwrite_ratio  # doctest: +SKIP
@@ -22,51 +22,51 @@ if TYPE_CHECKING:
     from os import PathLike
 
 MEMORY = "512 MiB"
-"""Memory for the footprint: exact for 5.5 GiB in use however scattered, 44 GiB without gaps."""
+"""Memory for the footprint: exact for 5.5 GiB of scattered units, 44 GiB of contiguous ones."""
 
 VERSION = _flashscape.trace_description_version()
-"""The version of descriptions."""
+"""Version of the format of descriptions."""
 
 _KEY = "trace_description"
 
 _UNIT = 4096
-"""Bytes of a unit of places."""
+"""Bytes of an address unit."""
 
 
 class Format(NamedTuple):
     """A format of traces, which can be replayed and measured."""
 
     name: str
-    """As options and configurations write it."""
+    """Name in options and configurations."""
     title: str
-    """As people call it."""
+    """Name in text."""
     is_written: bool
-    """Whether traces can be converted to it."""
+    """True if traces can be converted to it."""
 
 
 def formats() -> dict[str, Format]:
-    """Every format by its name."""
+    """Return every format by its name."""
     known = (Format(*facts) for facts in _flashscape.trace_formats())
     return {format.name: format for format in known}
 
 
 class TraceInfo:
-    """What a trace is like.
+    """Statistics of a trace.
 
-    ``to_dict()`` has every figure; docs/traces.md says what each means. Times are in
+    ``to_dict()`` has every figure; docs/traces.md describes them. Times are in
     nanoseconds, sizes in bytes, shares between 0 and 1.
     """
 
     def __init__(self, file: dict[str, Any], statistics: dict[str, Any], model: str) -> None:
         self.file = file
-        """Path, format, why it is taken for that, compression, stamps, and what was passed over."""
+        """Path, format, reason for that format, compression, stamps, and lines passed over."""
         self.statistics = statistics
-        """Everything else."""
+        """All other figures."""
         self._model = model
 
     @property
     def format(self) -> str:
-        """The format's name."""
+        """Name of the format."""
         return str(self.file["format"])
 
     @property
@@ -76,12 +76,12 @@ class TraceInfo:
 
     @property
     def bytes(self) -> int:
-        """Bytes that they ask for together."""
+        """Bytes that all requests ask for."""
         return int(self.statistics["bytes"])
 
     @property
     def span_ns(self) -> int:
-        """From the first stamp to the last."""
+        """Time from the first stamp to the last."""
         return int(self.statistics["span_ns"])
 
     @property
@@ -91,18 +91,18 @@ class TraceInfo:
 
     @property
     def sampled_share(self) -> float:
-        """The share of the address space that footprint, hotness and reuse come from."""
+        """Share of the address space that footprint, hotness and reuse are computed from."""
         return float(self.statistics["footprint"]["sampled_share"])
 
     @property
     def overwrite_ratio(self) -> float | None:
-        """Units written over different units written; None where nothing is written."""
+        """Units written over different units written; None if nothing is written."""
         ratio: float | None = self.statistics["footprint"]["overwrite_ratio"]
         return ratio
 
     @property
     def notes(self) -> list[str]:
-        """What to know when reading the figures, of the file first."""
+        """Notes on the figures; those about the file come first."""
         return [*_remarks(self.file), *_coarse(self.file["stamps"]), *self.statistics["notes"]]
 
     @property
@@ -112,24 +112,24 @@ class TraceInfo:
 
     @property
     def device_names(self) -> list[str]:
-        """The names of devices 0, 1, …; none where the trace numbers them itself."""
+        """Names of devices 0, 1, …; none if the trace numbers them itself."""
         return list(self.file["device_names"])
 
     def of_kind(self, kind: str) -> dict[str, Any] | None:
-        """Figures of ``read``, ``write``, ``trim``, ``flush`` or ``write_zeroes``, if any came."""
+        """Figures of ``read``, ``write``, ``trim``, ``flush`` or ``write_zeroes``, or None."""
         kinds = self.statistics["kinds"]
         return next((figures for figures in kinds if figures["kind"] == kind), None)
 
     def to_dict(self) -> dict[str, Any]:
-        """Every figure, as plain data."""
+        """Return every figure, as plain data."""
         return {**self.file, **self.statistics}
 
     def to_json(self) -> str:
-        """The same as JSON text."""
+        """Return every figure as JSON text."""
         return json.dumps(self.to_dict(), indent=2, ensure_ascii=False)
 
     def description(self) -> str:
-        """The contents of a file for ``imitate``: statistics only, and not where the trace lies."""
+        """Return the contents of a file for ``imitate``: statistics only, without addresses."""
         model = json.loads(self._model)
         statistics = {k: v for k, v in self.statistics.items() if k != "devices"}
         statistics["footprint"] = _with_coarse_span(statistics["footprint"], model)
@@ -139,7 +139,7 @@ class TraceInfo:
             "statistics": {"format": self.format, **statistics},
             "model": model,
         }
-        # A row of figures takes a line.
+        # Put a row of figures on one line.
         text = json.dumps(whole, indent=1, ensure_ascii=False)
         return re.sub(r"\[[-\d.,\s]*\]", lambda m: re.sub(r"\s+", " ", m[0]), text) + "\n"
 
@@ -159,14 +159,14 @@ class TraceInfo:
 
 
 def _with_coarse_span(footprint: dict[str, Any], model: dict[str, Any]) -> dict[str, Any]:
-    """The footprint with the span as coarse as the model has it: the exact one is an address."""
+    """Return the footprint with the model's coarse span: the exact span would reveal an address."""
     span = model["layout"]["span_units"] * _UNIT
     share = min(footprint["touched_bytes"] / span, 1.0) if span else 0.0
     return {**footprint, "span_bytes": span, "touched_share": share}
 
 
 def _remarks(file: dict[str, Any]) -> list[str]:
-    """How a file was read, as sentences."""
+    """Return sentences on how the file was read."""
     passed = (
         f"passed over: {units.many(p['lines'], 'line')}, the first {p['first_line']:,}: "
         f"{p['reason']}"
@@ -190,7 +190,7 @@ def _reading(
     block_size: str | None,
     spread: str | None,
 ) -> str:
-    """What the reader is told beside the format; what was not said is left out."""
+    """Return the reader's options besides the format; options that are not given are left out."""
     told = {
         "event": event,
         "time_unit": time_unit,
@@ -213,12 +213,12 @@ def info(
     memory: str = MEMORY,
     ongoing: Callable[[int, float], object] | None = None,
 ) -> TraceInfo:
-    """Measure a trace; raise TraceError where it is missing, damaged or ambiguous.
+    """Measure a trace; raise TraceError if it is missing, damaged or ambiguous.
 
-    ``event``, ``time_unit``, ``waits``, ``block_size`` and ``spread`` say how it is to be
-    understood where its format leaves that open, as in ``workload.trace``; what means
-    nothing for the format is refused. ``memory`` is for the footprint. ``ongoing`` is told
-    how many requests were read, and the share of the file, and may raise to end it.
+    ``event``, ``time_unit``, ``waits``, ``block_size`` and ``spread`` resolve ambiguities of its
+    format, as in ``workload.trace``; options that mean nothing for the format are refused.
+    ``memory`` is for the footprint. ``ongoing`` is called with
+    the number of requests read and the share of the file, and may raise to end it.
     """
     foreign.refuse(path)
     texts = _flashscape.trace_info(
@@ -254,10 +254,10 @@ def convert(
     force: bool = False,
     ongoing: Callable[[int, float], object] | None = None,
 ) -> dict[str, Any]:
-    """Write a trace in the format ``to``; return what became of its requests.
+    """Write a trace in the format ``to``; return counts of kept, dropped and changed requests.
 
-    An ``out`` that ends in .gz or .zst is compressed. Raises TraceError where the format
-    cannot express something that it was not told to ``drop`` or ``round``: then there is
+    An ``out`` that ends in .gz or .zst is compressed. Raises TraceError if the format
+    cannot express something, unless ``drop`` or ``round`` allows the loss; then there is
     no output. ``event`` to ``spread`` are as for ``info``.
     The window from ``start_ns`` to ``end_ns`` counts from the first stamp.
     """
@@ -308,7 +308,7 @@ def imitate(
     force: bool = False,
     ongoing: Callable[[int, float], object] | None = None,
 ) -> dict[str, Any]:
-    """Write a synthetic trace after a description; return what became of it.
+    """Write a synthetic trace from a description; return counts of its requests.
 
     It has ``rows`` requests in an address space of ``span`` (default: those of the
     trace), and is the same for the same ``seed``. Raises TraceError.
@@ -339,7 +339,7 @@ def imitate(
 
 
 def refuse_if_there(path: Path, *, force: bool) -> None:
-    """Raise OutputError where a file would be overwritten that was not to be."""
+    """Raise OutputError if a file exists and may not be overwritten."""
     if path.is_dir():
         raise OutputError(f"{path}: this is a directory; name a file")
     if path.is_symlink() and not path.exists():
@@ -353,7 +353,7 @@ def refuse_if_there(path: Path, *, force: bool) -> None:
 def write(path: Path, text: str, *, force: bool) -> None:
     """Write a file, whole or not at all; raise OutputError."""
     refuse_if_there(path, force=force)
-    # What a link leads to is written, and the link stays.
+    # Write the target of a link, and keep the link.
     path = path.resolve()
     staged = path.with_name(f".unfinished-{os.getpid()}-{path.name}")
     try:

@@ -1,4 +1,4 @@
-"""Numbers as people read them: a suitable unit, three digits that count."""
+"""Numbers as text for people: a suitable unit, three significant digits."""
 
 from __future__ import annotations
 
@@ -10,29 +10,29 @@ _COUNTS = ((1e9, "G"), (1e6, "M"), (1e3, "k"))
 
 
 def duration(ns: float | None) -> str:
-    """Nanoseconds: ``85.3 µs``; a dash for None."""
+    """Format nanoseconds: ``85.3 µs``; a dash for None."""
     if ns is None:
         return "–"
     return _scaled(ns, _TIMES, "ns")
 
 
 def nanoseconds(text: str) -> int:
-    """A duration as configurations write it: ``3.5 ms``; raise ValueError."""
+    """Parse a duration as in configurations: ``3.5 ms``; raise ValueError."""
     return _flashscape.time_ns(text)
 
 
 def size_of(text: str) -> int:
-    """A size as configurations write it: ``4 KiB``; raise ValueError."""
+    """Parse a size as in configurations: ``4 KiB``; raise ValueError."""
     return _flashscape.size_bytes(text)
 
 
 def size(count: float) -> str:
-    """Bytes, in powers of ten: ``1.92 TB``."""
+    """Format bytes, in powers of ten: ``1.92 TB``."""
     return _scaled(count, _SIZES, "B")
 
 
 def binary(count: float) -> str:
-    """Bytes in powers of two, as addresses and footprints go: ``4 KiB``."""
+    """Format bytes in powers of two, for addresses and footprints: ``4 KiB``."""
     scale = ("B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
     place = 0
     while abs(count) >= 1024 and place < len(scale) - 1:
@@ -42,29 +42,29 @@ def binary(count: float) -> str:
 
 
 def rate(per_second: float) -> str:
-    """Bytes per second: ``640 MB/s``."""
+    """Format bytes per second: ``640 MB/s``."""
     return f"{size(per_second)}/s"
 
 
 def count(number: float) -> str:
-    """A number of things, shortened from ten thousand on: ``25.6 k``."""
+    """Format a number of things, shortened from ten thousand on: ``25.6 k``."""
     if number < 10_000:
         return f"{number:,.0f}" if number >= 100 or number == int(number) else f"{number:.3g}"
     return _scaled(number, _COUNTS, "")
 
 
 def many(number: int, noun: str) -> str:
-    """A number of things in full: ``1 block``, ``2,000 blocks``."""
+    """Format a number of things in full: ``1 block``, ``2,000 blocks``."""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def times(number: float, digits: str = ",") -> str:
-    """How often: ``once``, ``2 times``."""
+    """Format a number of times: ``once``, ``2 times``."""
     return "once" if number == 1 else f"{number:{digits}} times"
 
 
 def percent(share: float) -> str:
-    """A share of one: ``12.3 %``; what is there but tiny is not called nothing."""
+    """Format a share of one: ``12.3 %``; a tiny share is not rounded to 0."""
     hundredths = share * 100
     if 0 < hundredths < 0.1:
         return "< 0.1 %"
@@ -73,7 +73,7 @@ def percent(share: float) -> str:
 
 def _scaled(number: float, scale: tuple[tuple[float, str], ...], smallest: str) -> str:
     for factor, unit in scale:
-        # What would round up to 1000 of a unit is shown as 1 of the next.
+        # A value that would round up to 1000 of a unit is shown as 1 of the next.
         if abs(number) >= factor * 0.9995:
             return f"{_digits(number / factor)} {unit}"
     return f"{_digits(number)} {smallest}".rstrip()

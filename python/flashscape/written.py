@@ -1,4 +1,4 @@
-"""Experiments as people write them: tables, a value a line, and where each comes from."""
+"""Experiments as TOML text: a value on each line, with its source beside it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Value = str | int | float | bool | list[str] | dict[str, "Value"] | list[dict[st
 
 @dataclass(slots=True)
 class Row:
-    """A key, its value, and what it comes from."""
+    """A key, its value, and its sources."""
 
     key: str
     value: Value
@@ -21,14 +21,14 @@ class Row:
 
     @property
     def comment(self) -> str:
-        """What stands beside it."""
+        """Comment beside the value."""
         names = ", ".join(dict.fromkeys(name for _section, name in self.sources))
         return "; ".join(part for part in (names, self.remark) if part)
 
 
 @dataclass(slots=True)
 class Table:
-    """A table of an experiment; ``workload`` may come several times."""
+    """A table of an experiment; ``workload`` may occur several times."""
 
     path: str
     rows: list[Row] = field(default_factory=list)
@@ -37,7 +37,7 @@ class Table:
 
 
 def text(tables: list[Table]) -> str:
-    """The tables as TOML."""
+    """Return the tables as TOML."""
     return "\n".join(_table(table) for table in tables if table.rows)
 
 
@@ -51,11 +51,11 @@ def _table(table: Table) -> str:
 
 
 def value(given: Value) -> str:
-    """A value as TOML."""
+    """Return a value as TOML."""
     if isinstance(given, bool):
         return "true" if given else "false"
     if isinstance(given, str):
-        # Strings of JSON are strings of TOML, but for DEL.
+        # Strings of JSON are strings of TOML, except for DEL.
         return json.dumps(given, ensure_ascii=False).replace("\x7f", "\\u007f")
     if isinstance(given, (int, float)):
         return str(given)
@@ -68,7 +68,7 @@ def value(given: Value) -> str:
 
 
 def time(ns: int) -> str:
-    """Nanoseconds in the largest unit that needs no more than three decimals."""
+    """Format nanoseconds in the largest unit that needs at most three decimals."""
     for factor, unit in ((10**9, "s"), (10**6, "ms"), (10**3, "us")):
         if ns >= factor and ns * 1000 % factor == 0:
             return f"{decimal(Decimal(ns) / factor)} {unit}"
@@ -76,7 +76,7 @@ def time(ns: int) -> str:
 
 
 def size(count: int) -> str:
-    """Bytes in the largest unit that divides them."""
+    """Format bytes in the largest unit that divides them."""
     for power, unit in ((3, "GiB"), (2, "MiB"), (1, "KiB")):
         if count and count % 1024**power == 0:
             return f"{count // 1024**power} {unit}"
@@ -84,7 +84,7 @@ def size(count: int) -> str:
 
 
 def rate(per_second: int) -> str:
-    """Bytes a second in the largest unit that divides them."""
+    """Format bytes a second in the largest unit that divides them."""
     for factor, unit in ((10**9, "GB/s"), (10**6, "MB/s")):
         if per_second % factor == 0:
             return f"{per_second // factor} {unit}"
@@ -92,6 +92,6 @@ def rate(per_second: int) -> str:
 
 
 def decimal(number: Decimal) -> str:
-    """A number without an exponent and without zeroes at its end."""
+    """Format a number without an exponent and without trailing zeroes."""
     plain = f"{number:f}"
     return plain.rstrip("0").rstrip(".") if "." in plain else plain

@@ -1,4 +1,4 @@
-"""The Aerospike Certification Tool's workload, and what a drive is rated by it (docs/act.md)."""
+"""The workload and the ratings of the Aerospike Certification Tool (docs/act.md)."""
 
 from flashscape.act import load
 from flashscape.act.certify import SearchObserver, run, search

@@ -1,4 +1,4 @@
-"""Running a multiplier, and searching for the highest that passes."""
+"""Runs of one multiplier, and the search for the highest multiplier that passes."""
 
 from __future__ import annotations
 
@@ -36,27 +36,27 @@ _TIME_MOST_NS = 8760 * 3600 * 1_000_000_000
 
 
 class SearchObserver(Protocol):
-    """Who is told how a search goes."""
+    """Observer of a search: its methods are called as the search advances."""
 
     def ageing(self) -> Observer:
-        """The drive is going to be filled and aged; who returns is told of that."""
+        """Called before the drive is filled and aged; return an observer of that run."""
 
     def running(self) -> Observer:
-        """One multiplier is going to be run; who returns is told of that."""
+        """Called before one multiplier is run; return an observer of that run."""
 
     def trying(self, multipliers: Sequence[int]) -> SweepObserver:
-        """These multipliers are going to be run; who returns is told of that."""
+        """Called before these multipliers are run; return an observer of their runs."""
 
     def tried(self, trial: Trial) -> None:
-        """A multiplier was run."""
+        """Called after a multiplier was run."""
 
     def over(self) -> None:
-        """Nothing runs any more."""
+        """Called when nothing runs any more."""
 
 
 @dataclass(frozen=True)
 class _Settings:
-    """How multipliers are run, whichever they are."""
+    """Settings that all multipliers have in common."""
 
     source: Source
     time_ns: int | None
@@ -78,7 +78,7 @@ class _Settings:
         return load.cycle_of(multiplier, self.source.cycle_bytes)
 
     def experiment(self, multiplier: int) -> dict[str, Any]:
-        """The run of a multiplier, but for the drive that it starts from."""
+        """Return the experiment of a multiplier, without the drive that it starts from."""
         lengths, source = self.lengths(multiplier), self.source
         tables = load.workloads(
             multiplier,
@@ -95,7 +95,7 @@ class _Settings:
         return Trial.of(result, multiplier, lengths, cycle, threads=self.threads)
 
     def overloaded(self, why: str, multiplier: int) -> Trial | None:
-        """A run that ended with an error; None where that was no overload."""
+        """Return the trial of a run that ended with an overload error; None for other errors."""
         lengths, cycle = self.lengths(multiplier), self.cycle_ns(multiplier)
         return Trial.overloaded(why, multiplier, lengths, cycle)
 
@@ -131,7 +131,7 @@ def run(
     force: bool = False,
     progress: bool | SearchObserver = False,
 ) -> Trial:
-    """Run the Aerospike Certification Tool's workload at one multiplier.
+    """Run the workload of the Aerospike Certification Tool at one multiplier.
 
     ``drive`` is a preset's name, a table as under ``[drive]``, or an experiment or its
     file, of which the drive and the seed are taken; ``overrides`` change paths of the
@@ -155,7 +155,7 @@ def run(
         claimed = None
         if out is not None:
             refuse_inputs((out,), settings.source.files)
-            # Found out before the drive is aged, which may take minutes.
+            # Claim the directory before the drive is aged, which may take minutes.
             claimed = kept.enter_context(Directory.claim(out, force=force))
         arguments = (settings, overwrites, snapshot, save_drive, force, watcher)
         start = kept.enter_context(_prepared(*arguments))
@@ -163,7 +163,7 @@ def run(
         experiment = Experiment.from_dict(config, name=settings.source.label, snapshot_given=True)
         observer = watcher.running() if watcher is not None else False
         if claimed is not None:
-            claimed.release()  # The run claims it by itself.
+            claimed.release()  # The run claims the directory itself.
         try:
             result = run_once(
                 experiment, snapshot=start.file, out=out, force=force, progress=observer
@@ -245,7 +245,7 @@ def search(
 
 
 def _so_far(found: Search) -> str:
-    """What an interrupted search has found, in a clause."""
+    """Return the ratings that an interrupted search has found, as a clause."""
 
     def told(rating: hunt.Rating) -> str:
         return f"{rating.multiplier}x" if rating.multiplier else "none"
@@ -258,7 +258,7 @@ def _so_far(found: Search) -> str:
 
 
 def next_to_try(trials: Any, *, step: int, most: int) -> list[int]:
-    """The multipliers that either rating still depends on."""
+    """Return the multipliers that a rating still depends on."""
     batch: set[int] = set()
     for test in ("passes_performance", "passes_stress"):
         tried = {trial.multiplier: getattr(trial, test) for trial in trials}
@@ -307,15 +307,15 @@ def _round(
             yield overloaded
             continue
         trial = settings.judge(swept.result(number), multiplier)
-        # Written out: the base of the sweep is another multiplier's.
+        # Set the value explicitly: the base of the sweep is another multiplier.
         again = {**experiments[number - 1], "precondition": base["precondition"]}
         yield trial if trial.is_certain else _exact(trial, Experiment.from_dict(again), None)
 
 
 def _exact(trial: Trial, experiment: Experiment, start: Prepared | None) -> Trial:
-    """Count every request where the histogram cannot tell on which side of a limit a share is.
+    """Count every request if the histogram cannot tell on which side of a limit a share is.
 
-    That takes the same run again, with a log; it is one in about a thousand.
+    The count takes the same run again with a log; about one run in a thousand needs it.
     """
     if trial.is_certain:
         return trial
@@ -366,7 +366,7 @@ def _settings(
     threads: int,
     arrivals: Arrivals,
 ) -> _Settings:
-    """Check what does not depend on the drive first: that takes no time."""
+    """Check first the options that do not depend on the drive: those checks take no time."""
     time_ns = None if time is None else _span("time", time, 1)
     warm_up_ns = None if warm_up is None else _span("warm_up", warm_up, 0)
     _check_number("slices", slices, _SLICES_MOST)

@@ -1,9 +1,9 @@
-"""What a drive has to do to pass.
+"""Conditions that a drive must meet to pass.
 
-A performance test passes where, of the small reads, fewer than 5 % take longer than 1 ms,
-fewer than 1 % longer than 8 ms and fewer than 0.1 % longer than 64 ms, and where the mean
-service time of each kind of request is less than its issue period. A stress test asks for
-the last one alone.
+A drive passes the performance test if fewer than 5 % of its small reads take longer than 1 ms,
+fewer than 1 % longer than 8 ms and fewer than 0.1 % longer than 64 ms, and if the mean
+service time of each kind of request is less than its issue period. The stress test requires
+only the condition on service times.
 """
 
 from __future__ import annotations
@@ -20,45 +20,45 @@ if TYPE_CHECKING:
 
 
 class Limit(NamedTuple):
-    """How many small reads may be slower than a threshold."""
+    """Largest share of small reads that may be slower than a threshold."""
 
     threshold_ns: int
     per_mille: int
-    """Fewer than this, of a thousand."""
+    """Requests of a thousand: fewer than these may be slower."""
 
     @property
     def label(self) -> str:
-        """The threshold as people write it: ``8 ms``."""
+        """Return the threshold as people write it: ``8 ms``."""
         return f"{self.threshold_ns // 1_000_000} ms"
 
 
 LIMITS = (Limit(1_000_000, 50), Limit(8_000_000, 10), Limit(64_000_000, 1))
-"""The first three conditions, as the tool's documentation has them."""
+"""The first three conditions, as the tool documents them."""
 
 Bucket = tuple[int, int, int]
-"""Of a histogram: the least and greatest latency in nanoseconds, both included; requests."""
+"""A bucket of a histogram: least and greatest latency in nanoseconds (both included), requests."""
 
 
 @dataclass(frozen=True)
 class Share:
-    """How many requests are slower than a threshold: exactly, or between two numbers.
+    """Requests that are slower than a threshold: an exact number or a lower and an upper bound.
 
-    A histogram knows latencies to 0.1 %, so the bucket in which the threshold lies may be
-    on either side.
+    A histogram knows latencies to 0.1 %, so the requests of the bucket that holds the threshold
+    may be on either side.
     """
 
     threshold_ns: int
     limit_share: float
-    """The share must be less than this."""
+    """Limit: the share must be less than this."""
     requests: int
     slower_least: int
-    """So many are slower for certain."""
+    """Requests that are certainly slower."""
     slower_most: int
-    """No more than these are."""
+    """Upper bound of the slower requests."""
 
     @classmethod
     def of(cls, limit: Limit, buckets: Iterable[Bucket]) -> Share:
-        """Count in a histogram."""
+        """Count the slower requests in a histogram."""
         requests = least = most = 0
         for low, high, count in buckets:
             requests += count
@@ -68,42 +68,42 @@ class Share:
 
     @property
     def share(self) -> float:
-        """Slower requests over all, at most; 0 without requests."""
+        """Upper bound of the share of slower requests; 0 without requests."""
         return self.slower_most / self.requests if self.requests else 0.0
 
     @property
     def share_least(self) -> float:
-        """Slower requests over all, at least."""
+        """Lower bound of the share of slower requests; 0 without requests."""
         return self.slower_least / self.requests if self.requests else 0.0
 
     @property
     def passes(self) -> bool | None:
-        """Whether few enough are slower; None where the histogram cannot tell."""
+        """True if few enough requests are slower; None if the histogram cannot tell."""
         allowed = round(self.limit_share * 1000) * self.requests
         if self.slower_most * 1000 < allowed:
             return True
         return None if self.slower_least * 1000 < allowed else False
 
     def counted(self, slower: int) -> Share:
-        """The same with the exact number."""
+        """Return the same share with the exact number of slower requests."""
         return Share(self.threshold_ns, self.limit_share, self.requests, slower, slower)
 
 
 @dataclass(frozen=True)
 class Service:
-    """The fourth condition for one stream: whether whoever issues its requests keeps up."""
+    """The fourth condition for one stream: the issuing threads keep up."""
 
     stream: str
     """``small-reads``, ``large-reads`` or ``large-writes``."""
     requests: int
-    """Counted ones."""
+    """Counted requests."""
     bytes: int
-    """What these asked for."""
+    """Bytes that the counted requests asked for."""
     rate_per_second: int
     threads: int
-    """That issue the stream's requests in turn."""
+    """Threads that issue the stream's requests in turn."""
     mean_ns: float
-    """Mean service time: from a request's moment to its answer."""
+    """Mean service time: from the time at which a request is due to its answer."""
 
     @property
     def period_ns(self) -> float:
@@ -112,12 +112,12 @@ class Service:
 
     @property
     def under_way(self) -> float:
-        """Mean number of requests under way, by Little's law: less than ``threads`` passes."""
+        """Mean number of outstanding requests, by Little's law; must be less than ``threads``."""
         return self.mean_ns * self.rate_per_second / 1e9
 
     @property
     def passes(self) -> bool:
-        """Whether the mean service time is less than the issue period."""
+        """True if the mean service time is less than the issue period."""
         return self.mean_ns < self.period_ns
 
 
@@ -138,7 +138,7 @@ def service_of(
 
 
 def why_slow(share: Share) -> str:
-    """A share that does not pass, in words."""
+    """Describe a share that does not pass."""
     return (
         f"{100 * share.share:.3g} % of small reads slower than "
         f"{units.duration(share.threshold_ns)}, limit {100 * share.limit_share:.3g} %"
@@ -146,7 +146,7 @@ def why_slow(share: Share) -> str:
 
 
 def why_behind(service: Service) -> str:
-    """A stream that does not keep up, in words."""
+    """Describe a stream that does not keep up."""
     name = service.stream.replace("-", " ")
     of = f" of each of {service.threads} threads" if service.threads > 1 else ""
     return (

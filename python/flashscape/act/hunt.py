@@ -1,9 +1,9 @@
-"""Which multipliers to try next, where passing is likely, but not certain, to be monotone.
+"""The choice of multipliers to try, for tests that are probably, not certainly, monotone.
 
-Multipliers are doubled until one fails, then the gap between it and the last one that
-passes is divided, until they are neighbours; then the neighbours of these are tried, too. A
-rating is the highest multiplier that passes below the lowest that fails, as one is
-certified at the level below the first failure. What passes beyond that is told apart.
+Multipliers are doubled until one fails. Then the gap between the failing one and the last one
+that passes is divided until they are neighbours, and finally their own neighbours are tried.
+A rating is the highest multiplier that passes below the lowest that fails, because a drive is
+certified at the level below its first failure. Passes above that level are reported separately.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ class Rating(NamedTuple):
     """The highest multiplier that passes a test, as far as is known."""
 
     multiplier: int
-    """0 where the lowest one fails."""
+    """The multiplier; 0 if the lowest one fails."""
     at_ceiling: bool
-    """Nothing fails up to the highest that may be tried: the rating is at least this."""
+    """True if nothing fails up to the highest multiplier allowed: the rating is at least this."""
     exceptions: tuple[int, ...]
     """Multipliers that pass although a lower one fails."""
 
 
 def rating(tried: Mapping[int, bool], most: int) -> Rating:
-    """The rating that multipliers lead to that were tried and have passed, or not."""
+    """Return the rating from the multipliers that were tried, with True for those that passed."""
     first = _first_failure(tried)
     below = [k for k, passed in tried.items() if passed and (first is None or k < first)]
     beyond = sorted(k for k, passed in tried.items() if passed and first is not None and k > first)
@@ -38,10 +38,7 @@ def rating(tried: Mapping[int, bool], most: int) -> Rating:
 
 
 def wanted(tried: Mapping[int, bool], *, step: int, most: int) -> list[int]:
-    """What to try next, by rising multiplier; nothing where the rating is certain.
-
-    All are multiples of ``step``, as is ``most``.
-    """
+    """Return the multipliers to try next, in rising order; none if the rating is certain."""
     first = _first_failure(tried)
     best = max((k for k in tried if first is None or k < first), default=0)
     if first is None:
@@ -64,6 +61,6 @@ def _doubled(best: int, step: int, most: int) -> list[int]:
 
 
 def _between(low: int, high: int) -> list[int]:
-    """Places that divide the gap evenly; none between neighbours."""
+    """Return numbers that divide the gap evenly; none between neighbours."""
     places = (low + (high - low) * part // (_WIDTH + 1) for part in range(1, _WIDTH + 1))
     return sorted({place for place in places if low < place < high})

@@ -1,8 +1,4 @@
-"""What a multiplier asks of a drive: three streams, each at its own constant pace.
-
-[paper] is "Practical Erase Suspension for Modern Low-latency SSDs" (USENIX ATC 2019), [tool]
-the source of the Aerospike Certification Tool, github.com/aerospike/act, version 6.
-"""
+"""The load of a multiplier: three streams, each with a constant rate of requests."""
 
 from __future__ import annotations
 
@@ -16,34 +12,34 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 Arrivals = Literal["constant", "poisson"]
-"""How the requests of a stream follow each other."""
+"""Arrival process of the requests of a stream."""
 
 LARGE_BYTES = 128 * 1024
-"""Of a large read or write, which is also where they begin: ``large-block-op-kbytes`` [tool]."""
+"""Size and alignment of a large read or write: ``large-block-op-kbytes`` [tool]."""
 
 _SMALL_BYTES = 3 * 512
-"""Of a small read: a record of 1500 bytes in blocks of 512 B [tool]."""
+"""Size of a small read: a record of 1500 bytes in blocks of 512 B [tool]."""
 
 _SMALL_ALIGN = 512
-"""Small reads begin at any multiple of the least that the device reads [tool]."""
+"""Alignment of small reads: the smallest size that the device reads [tool]."""
 
 _STEP_NS = 125_000_000
-"""In an eighth of a second every stream has a whole number of requests, at any multiplier."""
+"""An eighth of a second, in which every stream has a whole number of requests."""
 
 _WARM_UP_NS = 2_000_000_000
 _SLICE_NS = 5_000_000_000
-"""The least where collection needs no longer: 10,000 small reads a slice at multiplier 1."""
+"""The shortest slice, if GC cycles do not need a longer one: 10,000 small reads at multiplier 1."""
 
 
 @dataclass(frozen=True)
 class Stream:
-    """One kind of request, a fixed number of them a second for each unit of the multiplier."""
+    """One kind of request, with a fixed rate for each unit of the multiplier."""
 
     name: str
-    """Also the initiator's in results; random numbers depend on it."""
+    """Name, also of the initiator in results; random numbers depend on it."""
     kind: Literal["read", "write"]
     bytes: int
-    """Of a request."""
+    """Bytes of a request."""
     per_second: int
     """Requests a second at multiplier 1 [paper]."""
 
@@ -60,21 +56,21 @@ STREAMS = (SMALL_READS, LARGE_READS, LARGE_WRITES)
 
 
 class Lengths(NamedTuple):
-    """How long a run is, in simulated nanoseconds: multiples of an eighth of a second."""
+    """Lengths of a run, in simulated nanoseconds: multiples of an eighth of a second."""
 
     warm_up_ns: int
-    """Simulated first, and not counted."""
+    """Time that is simulated first and not counted."""
     slice_ns: int
     slices: int
 
     @property
     def measured_ns(self) -> int:
-        """What is counted."""
+        """Time that is counted."""
         return self.slice_ns * self.slices
 
     @property
     def whole_ns(self) -> int:
-        """From the first request to the last."""
+        """Time from the first request to the last."""
         return self.warm_up_ns + self.measured_ns
 
 
@@ -86,11 +82,11 @@ def lengths(
     time_ns: int | None,
     slices: int,
 ) -> Lengths:
-    """How long a run at this multiplier is; None: as long as it needs to be.
+    """Return the lengths of a run at this multiplier; None selects the length that is needed.
 
-    Collection comes in cycles where bins fill at one pace: ``cycle_bytes`` are what a host
-    writes in one. The warm-up and each slice last for whole cycles, so that no slice has
-    more of collection than another.
+    If bins fill at one pace, garbage collection comes in cycles, and a host writes ``cycle_bytes``
+    in each. The warm-up and each slice last for whole cycles, so that all slices have the same
+    share of garbage collection.
     """
     cycle_ns = cycle_of(multiplier, cycle_bytes)
 
@@ -103,7 +99,7 @@ def lengths(
 
 
 def cycle_of(multiplier: int, cycle_bytes: int) -> int:
-    """Nanoseconds in which the large writes of a multiplier are so many bytes."""
+    """Nanoseconds in which the large writes of a multiplier amount to ``cycle_bytes``."""
     return -(-cycle_bytes * 1_000_000_000 // (LARGE_WRITES.per_second * LARGE_BYTES * multiplier))
 
 
@@ -114,12 +110,12 @@ def _rounded_up(ns: int) -> int:
 def workloads(
     multiplier: int, lengths: Lengths, *, exported_bytes: int, seed: int, arrivals: Arrivals
 ) -> list[dict[str, Any]]:
-    """The ``[[workload]]`` tables of a multiplier.
+    """Return the ``[[workload]]`` tables of a multiplier.
 
-    Small reads are an initiator for each slice, one after the other at one pace, so every
-    slice has a histogram of its own. All addresses are random, large ones in units of
-    128 KiB [tool], in the space that whole large blocks make up. Streams begin within
-    their first period, where depends on the seed: in step with each other they never are.
+    The small reads of each slice are an initiator of their own; slices follow each other at one
+    pace, so every slice has its own histogram. All addresses are random; large requests are aligned
+    to 128 KiB [tool] and stay in the space that whole large blocks fill. Each stream begins at a
+    time within its first period that depends on the seed, so that streams are never in step.
     """
     region = {"size": f"{exported_bytes // LARGE_BYTES * LARGE_BYTES} B"}
 
@@ -135,14 +131,14 @@ def workloads(
         }
         if arrivals == "constant":
             phase = _phase_ns(stream.name, seed, 1_000_000_000 / rate)
-            # Exactly: spans are chosen so that this is a whole number.
+            # Spans are chosen so that this is exact.
             count = rate * span_ns // 1_000_000_000
             return table | {"start": f"{begin_ns + phase} ns", "stop": {"requests": count}}
         return table | {"start": f"{begin_ns} ns", "stop": {"time": f"{span_ns} ns"}}
 
     small = []
     for number in range(lengths.slices):
-        # The first slice has the warm-up before it, which is not counted.
+        # The first slice follows the warm-up, which is not counted.
         lead = lengths.warm_up_ns if number == 0 else 0
         begin = lengths.warm_up_ns + number * lengths.slice_ns - lead
         name = slice_name(number)
@@ -152,19 +148,19 @@ def workloads(
 
 
 def slice_name(number: int) -> str:
-    """The initiator of the small reads of a slice; slices count from 0 here, from 1 in names."""
+    """Return the initiator of a slice's small reads; slices count from 0 here, from 1 in names."""
     return f"{SMALL_READS.name}-{number + 1}"
 
 
 def initiators(stream: Stream, slices: int) -> list[str]:
-    """The initiators that a stream has in results."""
+    """Return the initiators that a stream has in results."""
     if stream is SMALL_READS:
         return [slice_name(number) for number in range(slices)]
     return [stream.name]
 
 
 def _phase_ns(name: str, seed: int, period_ns: float) -> int:
-    """When a stream begins: inside its first period, away from its ends."""
+    """Return the time at which a stream begins: inside its first period, away from its ends."""
     drawn = hashlib.blake2b(f"act phase {seed} {name}".encode(), digest_size=8).digest()
     share = int.from_bytes(drawn, "big") / 2**64
     return round(period_ns * (0.125 + 0.75 * share))
@@ -178,7 +174,7 @@ def experiment(
     title: str,
     seed: int,
 ) -> dict[str, Any]:
-    """The experiment of one run; it starts from a drive that is given to it."""
+    """Return the experiment of one run; the run starts from a drive that is given to it."""
     return {
         "title": title,
         "seed": seed,
@@ -189,7 +185,7 @@ def experiment(
 
 
 def cycle_bytes(derived: Mapping[str, Any]) -> int:
-    """What a host writes in a cycle of collection, if all bins are filled at one pace.
+    """Bytes that a host writes in a cycle of garbage collection, if all bins fill at one pace.
 
     A bin is collected from its background threshold until more than its stop threshold is free.
     """
@@ -199,7 +195,7 @@ def cycle_bytes(derived: Mapping[str, Any]) -> int:
 
 
 def large_blocks(derived: Mapping[str, Any]) -> int:
-    """Whole large blocks in a drive; raise ConfigError where there is none."""
+    """Number of whole large blocks in a drive; raise ConfigError if there is none."""
     exported = derived["capacity"]["exported_bytes"]
     if exported < LARGE_BYTES:
         raise ConfigError(f"the drive exports {exported} bytes, less than one block of 128 KiB")

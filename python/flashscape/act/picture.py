@@ -22,14 +22,14 @@ if TYPE_CHECKING:
 
 _FORMS = ("svg", "png")
 _PERCENTILES = ("p95", "p99", "p99_9")
-"""What the first three conditions limit: fewer than 5, 1 and 0.1 % are slower."""
+"""Percentiles that the first three conditions limit: fewer than 5, 1 and 0.1 % are slower."""
 
 _COLOURS = ("#1b6ca8", "#d95f02", "#1b9e77")
 _DPI = 150
 
 
 def form_of(path: str | Path) -> str:
-    """Whether a file's name asks for SVG or PNG; raise ConfigError, OutputError where neither."""
+    """Return the form of a picture file, ``svg`` or ``png``; raise ConfigError or OutputError."""
     form = Path(path).suffix.lower().removeprefix(".")
     if form not in _FORMS:
         raise ConfigError(f"{path}: a picture is called .svg or .png")
@@ -45,7 +45,7 @@ def drawn(drive: str, trials: Sequence[Trial], ratings: Mapping[str, Rating], fo
         import matplotlib as mpl
 
         with mpl.rc_context(drawing.STYLE):
-            # Without a date, so that equal searches draw equal files.
+            # Write no date, so that equal searches draw equal files.
             metadata = {"Date": None} if form == "svg" else {}
             _draw(drive, trials, ratings).savefig(buffer, format=form, dpi=_DPI, metadata=metadata)
     return buffer.getvalue()
@@ -60,12 +60,12 @@ def _draw(drive: str, trials: Sequence[Trial], ratings: Mapping[str, Rating]) ->
     latencies, services = figure.subplots(2, 1, sharex=True)
     _latencies(latencies, trials)
     _services(services, trials)
-    # Beside the panels, where no line runs under it.
+    # Beside the panels, so that no curve runs under the legend.
     beside: Any = {"loc": "upper left", "bbox_to_anchor": (1.01, 1.0), "borderaxespad": 0.0}
     latencies.legend(**beside)
     for axes in (latencies, services):
         _ratings(axes, ratings)
-    # Only now, so that the ratings are in it; the panel above has the same lines.
+    # Add the legend last, so that it includes the ratings; the panel above has the same lines.
     services.legend(**beside)
     multipliers = [trial.multiplier for trial in trials]
     if max(multipliers) > 10 * min(multipliers):

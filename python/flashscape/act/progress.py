@@ -1,4 +1,4 @@
-"""How a search goes: a line for each multiplier, and on a terminal a bar below them."""
+"""Progress of a search: a line for each multiplier, and on a terminal a bar below them."""
 
 from __future__ import annotations
 
@@ -20,26 +20,26 @@ if TYPE_CHECKING:
     from flashscape.sweep import Begin, Ended, SweepObserver
 
 _DRAW_SECONDS = 0.4
-"""How often a bar is drawn at most: each time takes milliseconds from the runs."""
+"""Shortest time between two drawings of a bar: each takes milliseconds from the runs."""
 
 
 class Watch:
-    """Says on stderr what is done, and how each multiplier has ended."""
+    """Reports progress and the verdict of each multiplier on stderr."""
 
     def __init__(self, console: Console | None = None) -> None:
         self._console = console or Console(stderr=True, highlight=False)
 
     def ageing(self) -> progress.Bar:
-        """The drive is going to be filled and overwritten."""
+        """Start the bar of filling and overwriting the drive."""
         self._print("filling and ageing the drive")
         return _Ageing(self._console)
 
     def running(self) -> progress.Bar:
-        """One multiplier is going to be run."""
+        """Start the bar of one multiplier."""
         return _Running(self._console)
 
     def trying(self, multipliers: Sequence[int]) -> SweepObserver:
-        """These multipliers are going to be run at the same time."""
+        """Start the bar of multipliers that run at the same time."""
         names = "trying " + ", ".join(f"{multiplier}x" for multiplier in multipliers)
         if not self._console.is_terminal:
             self._print(names)
@@ -47,22 +47,22 @@ class Watch:
         return _Trying(self._console, names, len(multipliers))
 
     def tried(self, trial: Trial) -> None:
-        """Say how a multiplier has ended."""
+        """Print the verdict of a multiplier."""
         latency = trial.small_reads
         tail = f"p99 {units.duration(latency.p99)}: " if latency.requests else ""
         self._print(f"{trial.multiplier}x: {tail}{verdict(trial)}")
 
     def over(self) -> None:
-        """Nothing is left to take away."""
+        """Do nothing: no bar is left to remove."""
 
     def _print(self, line: str) -> None:
-        # The terminal may be what has gone.
+        # The terminal may have been closed.
         with suppress(OSError):
             self._console.print(line, markup=False, soft_wrap=True)
 
 
 def verdict(trial: Trial) -> str:
-    """What a multiplier passes, or the first condition that it fails."""
+    """Return the tests that a multiplier passes, or the first condition that it fails."""
     if trial.passes_performance:
         return "passes"
     if trial.passes_stress:
@@ -74,19 +74,19 @@ class _Running(progress.Bar):
     """A bar for one multiplier."""
 
     def saving(self, complete: bool) -> None:
-        """Say nothing: what was measured until an interruption is only kept with --out."""
+        """Print nothing: without --out, an interrupted run keeps no results."""
 
 
 class _Ageing(_Running):
-    """A bar for the writes that a drive is aged by."""
+    """A bar for the writes that age a drive."""
 
     def running(self, simulated_ns: int, requests: int, share: float | None) -> None:
-        """Show how far the drive is overwritten."""
+        """Show the share of the overwriting that is done."""
         self.passing("ageing", requests, share or 0.0)
 
 
 class _Trying(SilentSweep):
-    """A bar for the multipliers that are run at the same time."""
+    """A bar for the multipliers that run at the same time."""
 
     def __init__(self, console: Console, name: str, total: int) -> None:
         self._console = console
@@ -109,7 +109,7 @@ class _Trying(SilentSweep):
         self._progress.start()
 
     def ended(self, ended: Ended) -> None:
-        """One of them has ended."""
+        """Count a multiplier that has ended."""
         self._done += 1
 
     def tick(self, shares: dict[int, float]) -> None:
@@ -120,11 +120,11 @@ class _Trying(SilentSweep):
         if self._progress is not None and self._task is not None:
             with suppress(OSError):
                 self._progress.update(self._task, completed=self._done + sum(shares.values()))
-                # By hand: a thread that draws would take time from the runs.
+                # Draw from here: a drawing thread would take time from the runs.
                 self._progress.refresh()
 
     def over(self) -> None:
-        """Take the bar away."""
+        """Remove the bar."""
         if self._progress is not None:
             with suppress(OSError):
                 self._progress.stop()

@@ -1,4 +1,4 @@
-"""What a search has found: every multiplier that was tried, and the two ratings."""
+"""The result of a search: every multiplier that was tried, and the two ratings."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Search:
         self, settings: dict[str, Any], trials: Sequence[Trial], step: int, most: int
     ) -> None:
         self.settings = settings
-        """What was tested, and how; the keys are in docs/act.md."""
+        """Settings of the test; the keys are in docs/act.md."""
         self.trials = tuple(trials)
         self.step = step
         self.most = most
@@ -49,13 +49,13 @@ class Search:
 
     @cached_property
     def frame(self) -> pl.DataFrame:
-        """A row for each multiplier, by rising multiplier; columns are in docs/act.md."""
+        """Return a row for each multiplier, in rising order; columns are in docs/act.md."""
         import polars as pl
 
         return pl.DataFrame([row(trial) for trial in self.trials], infer_schema_length=None)
 
     def to_json(self) -> str:
-        """All figures as JSON; keys are in docs/act.md."""
+        """Return all figures as JSON; keys are in docs/act.md."""
         document = {
             "flashscape": __version__,
             **self.settings,
@@ -68,16 +68,16 @@ class Search:
         return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
 
     def draw(self, path: str | Path) -> None:
-        """Draw latencies and service times over multipliers, as SVG or PNG by the name's end.
+        """Draw latencies and service times over multipliers, as SVG or PNG by the suffix.
 
-        Needs matplotlib. Raises OutputError, also where the file is there already.
+        Needs matplotlib. Raises OutputError, also if the file exists already.
         """
         form = picture.form_of(path)
         with File.claim(path, "draw", force=False) as file:
             file.store(self.drawn(form))
 
     def drawn(self, form: str) -> bytes:
-        """The same as bytes: ``svg`` or ``png``."""
+        """Return the picture as bytes: ``svg`` or ``png``."""
         ratings = {"performance": self.performance, "stress": self.stress}
         return picture.drawn(self.settings["drive"], self.trials, ratings, form)
 

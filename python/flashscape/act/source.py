@@ -1,10 +1,10 @@
-"""The drive that is tested: from a preset, a file or a table, filled and aged as the tool would.
+"""The drive under test, from a preset, a file or a table: filled and aged as the tool does it.
 
-The tool writes the whole device twice by rising address, then its own large writes at
-random places bring it to its steady state. Here the first is done without simulated time,
-and the second as fast as the drive takes it. Units overwritten one by one, as
-``precondition.age`` does it, would not do: 128 KiB that were written together lie together
-on flash, and large reads are fast for it.
+The tool writes the whole device twice by rising address; then its own large writes at random
+addresses bring the drive to its steady state. Here the sequential fill takes no simulated time,
+and the large writes are issued as fast as the drive accepts them. ``precondition.age`` cannot
+replace them: it overwrites single units, but 128 KiB that were written together lie together
+on flash, and that makes large reads fast.
 """
 
 from __future__ import annotations
@@ -32,31 +32,31 @@ if TYPE_CHECKING:
     from flashscape.run import Observer
 
 OVERWRITES = 1.0
-"""How often the drive is overwritten before the test. From a drive filled by rising address,
+"""Overwrites of the drive before the test. On a drive that was filled by rising address, garbage
 collection of the presets is steady after half of that (docs/act.md)."""
 
 _IDLE = {"name": "act", "reads": "100 %", "stop": {"requests": 1}}
-"""An experiment has a workload; one that is only looked at has this."""
+"""The placeholder workload of an experiment that is only checked, never run."""
 
 _OVERWRITES_MOST = 1000.0
 _DEPTH = 32
-"""Writes under way while the drive is aged: enough to keep its dies busy."""
+"""Outstanding writes while the drive is aged: enough to keep its dies busy."""
 
 
 @dataclass(frozen=True)
 class Source:
-    """A drive, and what follows from it."""
+    """A drive, and the figures that follow from it."""
 
     label: str
-    """What it is called: a preset or a file, and what was changed of it."""
+    """Name of the drive: a preset or a file, and the keys that were changed."""
     drive: dict[str, Any]
     """Its complete ``[drive]`` table."""
     seed: int
     exported_bytes: int
     cycle_bytes: int
-    """What a host writes in a cycle of collection."""
+    """Bytes that a host writes in a cycle of garbage collection."""
     files: tuple[str, ...]
-    """What was read for it."""
+    """Files that were read for it."""
 
     @classmethod
     def of(
@@ -66,7 +66,7 @@ class Source:
         *,
         seed: int | None = None,
     ) -> Source:
-        """Take the drive of what is named; raise ConfigError with every fault at once.
+        """Read a drive from a preset, a table, a file or an experiment; raise ConfigError.
 
         ``drive`` is a preset's name, a table as under ``[drive]``, or an experiment or its
         file, of which the drive and the seed are taken. ``overrides`` are paths that begin
@@ -81,7 +81,7 @@ class Source:
         elif isinstance(drive, (str, PathLike)):
             checked = _of_file(drive, pairs)
         elif isinstance(drive, Experiment):
-            # A function of this process would not be found by others.
+            # Other processes would not find a function of this process.
             Unchecked.of(drive)
             checked, label = drive.replace(pairs), drive.title
         else:
@@ -118,7 +118,7 @@ def _of_file(path: str | PathLike[str], overrides: Any) -> Experiment:
 
 
 def _refuse_others(overrides: Overrides) -> Any:
-    """All that is not of the drive is act's to say."""
+    """Refuse overrides outside of ``drive`` and ``seed``: act sets the rest itself."""
     pairs = overrides.items() if isinstance(overrides, Mapping) else overrides
     for path, _ in pairs:
         if path != "seed" and str(path).split(".")[0] != "drive":
@@ -131,13 +131,13 @@ def _refuse_others(overrides: Overrides) -> Any:
 
 @dataclass(frozen=True)
 class Prepared:
-    """A drive that is ready: a file that any number of runs start from."""
+    """A drive that is ready: a snapshot file that any number of runs start from."""
 
     file: Path
     overwrites: float | None
-    """How often it was overwritten; None where it was given as it is."""
+    """Overwrites of the drive; None for a snapshot that was given."""
     write_amplification: float | None
-    """Of the last quarter of that; None where nothing was overwritten."""
+    """Write amplification in the last quarter of the overwriting; None without overwriting."""
 
 
 @contextmanager
@@ -150,9 +150,9 @@ def prepared(
     force: bool,
     observer: Callable[[], Observer],
 ) -> Iterator[Prepared]:
-    """Fill and age the drive, or take the one that is given; its file goes with the context.
+    """Fill and age the drive, or use a given snapshot; remove a temporary file on exit.
 
-    ``observer`` is asked for once all is sound and it begins.
+    ``observer`` is called after all checks, just before the drive is filled.
 
     Raises ConfigError, OutputError, SnapshotError, SpaceError, and Interrupted.
     """
@@ -188,7 +188,7 @@ def prepared(
 
 
 def _check_snapshot(source: Source, place: Path) -> None:
-    """Find out at once whether the drive can be started from a file."""
+    """Check at once that the drive can be started from a file."""
     tables = {
         "drive": source.drive,
         "precondition": {"snapshot": str(place)},
@@ -198,7 +198,7 @@ def _check_snapshot(source: Source, place: Path) -> None:
 
 
 def _age(source: Source, overwrites: float, place: Path, observer: Observer) -> float | None:
-    """Fill the drive, overwrite it and keep it; return its write amplification then."""
+    """Fill the drive, overwrite it and save it; return its write amplification at the end."""
     blocks = source.exported_bytes // load.LARGE_BYTES
     count = max(1, round(blocks * overwrites))
     writes = {
@@ -229,13 +229,13 @@ def _age(source: Source, overwrites: float, place: Path, observer: Observer) -> 
     try:
         result = run(experiment, save_drive=place, progress=observer)
     except Interrupted:
-        # What was measured of it is nobody's result.
+        # The measured figures of the ageing are not a result.
         raise Interrupted(None, "while filling and ageing the drive") from None
     return _latest_amplification(result)
 
 
 def _latest_amplification(result: Result) -> float | None:
-    """Units programmed for each that the host wrote, over the last quarter of a run."""
+    """Return units programmed per unit written by hosts, over the last quarter of a run."""
     series = result.series
     last = series.tail(max(1, len(series) // 4))
 

@@ -1,4 +1,4 @@
-"""One multiplier: what was measured, and which conditions it meets."""
+"""One multiplier: the measured figures, and the conditions that it meets."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from flashscape.result import Result
 
 _OVERLOAD = "overload: "
-"""What the simulator's notes and errors of a load that a drive cannot serve begin with."""
+"""Prefix of the simulator's notes and errors about a load that a drive cannot serve."""
 
 
 @dataclass(frozen=True)
@@ -32,30 +32,30 @@ class Trial:
     multiplier: int
     lengths: Lengths
     cycle_ns: int
-    """In which the host writes what a cycle of collection takes."""
+    """Time in which the host writes the data of one cycle of garbage collection."""
     small_reads: Latency
-    """Of all measured small reads."""
+    """Latency of all measured small reads."""
     slices: tuple[tuple[Share, ...], ...]
-    """For each slice of time the shares of small reads beyond 1, 8 and 64 ms."""
+    """Shares of small reads beyond 1, 8 and 64 ms, for each slice of time."""
     services: tuple[Service, ...]
     """The fourth condition for small reads, large reads and large writes."""
     overload: str | None
-    """Why the drive does not keep up, where requests pile up until the end."""
+    """Reason for which the drive does not keep up, if requests pile up until the end."""
     write_amplification: float | None
     digest: str | None
-    """Of the run; None where it could not be ended."""
+    """Digest of the run; None if the run could not be finished."""
     notes: tuple[str, ...]
-    """What the run's summary notes."""
+    """Notes of the run's summary."""
     settings: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)
-    """What was tested, and how; the keys are in docs/act.md. Empty in a search, which has them."""
+    """Settings of the test; the keys are in docs/act.md. Empty in a search, which has its own."""
     result: Result | None = field(default=None, compare=False, repr=False)
-    """All that was measured; of a search this is not kept."""
+    """The complete result; None in a search, which does not keep results."""
 
     @classmethod
     def of(
         cls, result: Result, multiplier: int, lengths: Lengths, cycle_ns: int, *, threads: int
     ) -> Trial:
-        """Judge what was measured."""
+        """Judge a measured run."""
         notes = tuple(result.summary["notes"])
         told = (note.removeprefix(_OVERLOAD) for note in notes if note.startswith(_OVERLOAD))
         buckets = [_buckets(result, slice_name(number)) for number in range(lengths.slices)]
@@ -87,7 +87,7 @@ class Trial:
 
     @classmethod
     def overloaded(cls, why: str, multiplier: int, lengths: Lengths, cycle_ns: int) -> Trial | None:
-        """A run that was given up for want of memory for all that waits; None for another error."""
+        """Return the trial of a run without memory for waiting requests; None for other errors."""
         _, found, reason = why.partition(_OVERLOAD)
         if not found:
             return None
@@ -96,12 +96,12 @@ class Trial:
 
     @property
     def whole(self) -> tuple[Share, ...]:
-        """The shares beyond 1, 8 and 64 ms over all slices together."""
+        """Shares beyond 1, 8 and 64 ms over all slices together."""
         return tuple(_sum(each) for each in zip(*self.slices, strict=True))
 
     @property
     def worst(self) -> tuple[Share, ...]:
-        """Of each threshold the slice with the largest share: this one decides."""
+        """For each threshold the slice with the largest share, which decides."""
         return tuple(
             max(each, key=lambda share: (share.share, share.share_least))
             for each in zip(*self.slices, strict=True)
@@ -109,34 +109,34 @@ class Trial:
 
     @property
     def is_certain(self) -> bool:
-        """Whether the histograms tell for each slice if it passes."""
+        """True if the histograms tell for each slice whether it passes."""
         return all(share.passes is not None for shares in self.slices for share in shares)
 
     @cached_property
     def failures(self) -> tuple[str, ...]:
-        """Every condition that is not met, in words; first those of the performance test alone."""
+        """Every condition that is not met; those of the performance test alone come first."""
         slow = [why_slow(share) for share in self.worst if not share.passes]
         return (*slow, *self.stress_failures)
 
     @cached_property
     def stress_failures(self) -> tuple[str, ...]:
-        """Every condition of the stress test that is not met, in words."""
+        """Every condition of the stress test that is not met, as text."""
         behind = [why_behind(service) for service in self.services if not service.passes]
         return (*behind, *([f"overload: {self.overload}"] if self.overload else []))
 
     @property
     def passes_performance(self) -> bool:
-        """Whether all four conditions are met."""
+        """True if all four conditions are met."""
         return not self.failures
 
     @property
     def passes_stress(self) -> bool:
-        """Whether the fourth condition is met."""
+        """True if the fourth condition is met."""
         return not self.stress_failures
 
     @property
     def remarks(self) -> tuple[str, ...]:
-        """What a reader of the figures should know."""
+        """Notes for the reader of the figures."""
         return tuple(self._remarks())
 
     def _remarks(self) -> list[str]:
@@ -159,7 +159,7 @@ class Trial:
         return said
 
     def counted(self, count: Callable[[str, int], int]) -> Trial:
-        """The same with exact shares: ``count`` tells an initiator's requests beyond a time."""
+        """Return the trial with exact shares; ``count`` returns an initiator's slow requests."""
         exact = tuple(
             tuple(share.counted(count(slice_name(number), share.threshold_ns)) for share in shares)
             for number, shares in enumerate(self.slices)
@@ -167,12 +167,12 @@ class Trial:
         return replace(self, slices=exact)
 
     def to_json(self) -> str:
-        """All figures as JSON; keys are in docs/act.md."""
+        """Return all figures as JSON; keys are in docs/act.md."""
         document = {"flashscape": __version__, **self.settings, "trials": [self.as_dict()]}
         return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
 
     def as_dict(self) -> dict[str, Any]:
-        """The figures under the keys that docs/act.md describes."""
+        """Return the figures under the keys that docs/act.md describes."""
         latency = self.small_reads
         return {
             "multiplier": self.multiplier,
@@ -205,7 +205,7 @@ class Trial:
 
 
 def row(trial: Trial) -> dict[str, Any]:
-    """The figures of a trial as a row of a table."""
+    """Return the figures of a trial as a row of a table."""
     latency = trial.small_reads
     found: dict[str, Any] = {
         "multiplier": trial.multiplier,
@@ -278,7 +278,7 @@ def _frame(result: Result) -> pl.DataFrame:
 
 
 def _buckets(result: Result, initiator: str) -> list[Bucket]:
-    """The histogram of an initiator's reads, cut to the least and greatest latency, both exact."""
+    """Return the histogram of an initiator's reads, cut to the exact least and greatest latency."""
     import polars as pl
 
     rows = _frame(result).filter(pl.col("initiator") == initiator)
@@ -290,7 +290,7 @@ def _buckets(result: Result, initiator: str) -> list[Bucket]:
 
 
 def _joined(result: Result, slices: int) -> Latency:
-    """All small reads together, without the large ones."""
+    """Join all small reads, without the large ones."""
     import polars as pl
 
     parts = [result.of_kind(SMALL_READS.kind, slice_name(number)) for number in range(slices)]

@@ -1,6 +1,6 @@
-"""``python -m flashscape.bench``: how fast the simulator is and how much memory it takes.
+"""Benchmark of the simulator's speed and memory: ``python -m flashscape.bench``.
 
 Runs experiment files that ship with flashscape, each in a process of its own,
-through the same entry point as everybody's (``flashscape.run``), and sets the
-figures beside bounds and beside what a bare loop takes on the same machine.
+through the public entry point ``flashscape.run``. It compares the figures with
+bounds and with the time of a bare loop on the same machine.
 """

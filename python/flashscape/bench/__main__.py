@@ -14,7 +14,7 @@ from flashscape.cli.main import failed
 
 
 def groups(_context: click.Context, _option: click.Parameter, text: str | None) -> tuple[str, ...]:
-    """Take ``read,gc`` apart."""
+    """Split ``read,gc`` into names."""
     if text is None:
         return GROUPS
     chosen = tuple(name.strip() for name in text.split(","))
@@ -42,7 +42,7 @@ def groups(_context: click.Context, _option: click.Parameter, text: str | None) 
     metavar="FILE",
     default=Path("bench.json"),
     show_default=True,
-    help="Where to write.",
+    help="Output file.",
 )
 @click.option(
     "--experiments",
@@ -50,13 +50,13 @@ def groups(_context: click.Context, _option: click.Parameter, text: str | None) 
     metavar="DIR",
     default=Path("experiments"),
     show_default=True,
-    help="Where the experiment files are.",
+    help="Folder of the experiment files.",
 )
 @click.option(
     "--floor",
     type=click.Path(path_type=Path),
     metavar="FILE",
-    help="The program that measures bare loops; else where cargo puts it.",
+    help="The program that measures bare loops; default: cargo's.",
 )
 @click.option(
     "--peer",

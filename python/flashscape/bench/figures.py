@@ -1,4 +1,4 @@
-"""What is measured, from which experiments, and what is demanded of it."""
+"""The figures that are measured, their experiments, and their bounds."""
 
 from __future__ import annotations
 
@@ -6,18 +6,18 @@ from typing import NamedTuple
 
 
 class Bounds(NamedTuple):
-    """What a figure must reach, and what it should."""
+    """Bounds of a figure: the value it must reach, and the goal."""
 
     passing: float
     goal: float
 
     @property
     def less_is_better(self) -> bool:
-        """False for what is a speed."""
+        """True unless the figure is a speed."""
         return self.goal < self.passing
 
     def verdict(self, value: float) -> str:
-        """How a value stands: ``goal``, ``pass`` or ``missed``."""
+        """Rate a value: ``goal``, ``pass`` or ``missed``."""
         reaches = value.__le__ if self.less_is_better else value.__ge__
         if reaches(self.goal):
             return "goal"
@@ -31,12 +31,12 @@ class Figure(NamedTuple):
     about: str
     unit: str
     group: str
-    """What ``--only`` calls it."""
+    """Group, as ``--only`` takes it."""
     experiments: tuple[str, ...] = ()
-    """The files whose runs are behind it; none for the bare loops and the peer."""
+    """Experiment files whose runs the figure is computed from; none for bare loops and the peer."""
     bounds: Bounds | None = None
     floor: str | None = None
-    """The figure of a bare loop that it is compared with."""
+    """The figure of the bare loop that it is compared with."""
 
 
 FIGURES = (
@@ -131,7 +131,7 @@ FIGURES = (
 GROUPS = tuple(dict.fromkeys(figure.group for figure in FIGURES))
 
 ONCE = ("bench-memory-units", "bench-memory-pages", "bench-memory-base")
-"""Runs that nothing is timed of."""
+"""Runs that are made once, because no time is measured in them."""
 
 QUICK = {"run.requests": "50000"}
 """Overrides that make a run short."""
@@ -149,4 +149,4 @@ QUICK_OF = {
         "drive.ftl.over_provisioning.exported": "15 GB",
     },
 }
-"""More of them, for some."""
+"""Further overrides for single experiments."""

@@ -9,7 +9,7 @@ from typing import Any
 
 
 def describe() -> dict[str, Any]:
-    """Say what it is, as far as speed depends on it; not whose."""
+    """Describe the machine as far as speed depends on it, without its owner."""
     return {
         "cpu": _cpu(),
         "cores": os.cpu_count(),
@@ -28,7 +28,7 @@ def _cpu() -> str:
 
 
 def _load() -> float | None:
-    """Programs that want to run, in the last minute: others make figures worse."""
+    """Mean number of runnable programs in the last minute: other programs make figures worse."""
     try:
         return round(os.getloadavg()[0], 2)
     except (AttributeError, OSError):

@@ -1,7 +1,7 @@
 """One measured run, in a process of its own: ``python -m flashscape.bench.one FILE [PATH=VALUE]…``.
 
-Prints what was measured as JSON. Memory is looked at while the drive still
-stands; CPU time is split where preconditioning ends.
+Prints the figures as JSON. Memory is measured while the drive still exists;
+CPU time is divided at the end of preconditioning.
 """
 
 from __future__ import annotations
@@ -18,37 +18,37 @@ from flashscape.run import Silent, run
 
 
 class Stopwatch(Silent):
-    """Notes CPU time as a run goes on."""
+    """Records CPU time as a run advances."""
 
     def __init__(self) -> None:
         self.began = time.process_time()
         self.ended_at = self.began
         self.preconditioned: list[tuple[float, float]] = []
-        """Share done, and when."""
+        """Share of preconditioning that is done, and CPU time then."""
         self.resident_bytes: int | None = None
 
     def preconditioning(self, share: float) -> None:
-        """Note when so much was done."""
+        """Record the CPU time for a share of preconditioning."""
         self.preconditioned.append((share, time.process_time()))
 
     def ended(self) -> None:
-        """Note the end, and the memory."""
+        """Record the CPU time at the end, and the memory."""
         self.ended_at = time.process_time()
         self.resident_bytes = resident_bytes()
 
     def filled_at(self, share: float) -> float:
-        """When the fill ended, which is that share of preconditioning."""
-        # Shares are told after each million of units, and rounded.
+        """Return the CPU time at the end of the fill, which is ``share`` of preconditioning."""
+        # Shares are reported after each million of units, and rounded.
         noted = (at for done, at in self.preconditioned if done >= share - 1e-5)
         return next(noted, self.began)
 
     def aged_at(self) -> float:
-        """When all of it ended."""
+        """Return the CPU time at the end of preconditioning."""
         return self.preconditioned[-1][1] if self.preconditioned else self.began
 
 
 def resident_bytes() -> int | None:
-    """Memory of this process; None where the system does not say."""
+    """Memory of this process; None if the system does not report it."""
     try:
         status = Path("/proc/self/status").read_text(encoding="ascii")
     except OSError:
@@ -58,7 +58,7 @@ def resident_bytes() -> int | None:
 
 
 def measured(experiment: Experiment) -> dict[str, Any]:
-    """Run an experiment and say what it took."""
+    """Run an experiment and return its figures."""
     watch = Stopwatch()
     result = run(experiment, progress=watch)
     done = result.summary["precondition"]
@@ -83,7 +83,7 @@ def measured(experiment: Experiment) -> dict[str, Any]:
 
 
 def main(file: str, *overrides: str) -> int:
-    """Measure and print; an error is one line."""
+    """Measure and print; report an error in one line."""
     pairs = [tuple(override.split("=", 1)) for override in overrides]
     try:
         experiment = Experiment.from_file(file, [(path, value) for path, value in pairs])

@@ -1,4 +1,4 @@
-"""CPU time beside MQSim's: both run the same two files, in turn."""
+"""CPU time compared with MQSim's: both simulators run the same two files, in turn."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 
 
 class Work(NamedTuple):
-    """What both run."""
+    """A load that both simulators run."""
 
     workload: str
-    """A file in ``experiments/peer``, without its ending."""
+    """Name of a file in ``experiments/peer``, without its suffix."""
     scheduler: str
-    """MQSim's ``Transaction_Scheduling_Policy``; flashscape does the same for both."""
+    """MQSim's ``Transaction_Scheduling_Policy``; flashscape runs the same way for both."""
     repeat_at_most: int = 2
-    """A run of MQSim takes up to a minute, and the longer it is the less it varies."""
+    """Most repetitions: a run of MQSim takes up to a minute, and long runs vary little."""
 
 
 SHIPPED, FASTER = "PRIORITY_OUT_OF_ORDER", "OUT_OF_ORDER"
@@ -40,7 +40,7 @@ WORKS = {
     "peer_mixed_faster_ratio": Work("mixed", FASTER, 1),
     "peer_gc_faster_ratio": Work("gc", FASTER, 1),
 }
-"""By the key of the figure."""
+"""Loads by the key of the figure."""
 
 QUICK_REQUESTS = 20_000
 
@@ -49,13 +49,13 @@ class PeerRun(NamedTuple):
     """One run of MQSim."""
 
     cpu_seconds: float
-    """From the end of preconditioning to the end of the simulation."""
+    """CPU time from the end of preconditioning to the end of the simulation."""
     flash_operations: int
     """Pages read and programmed, and blocks erased."""
 
 
 class Pair(NamedTuple):
-    """A file of MQSim's for the drive, one for the workload, and the experiment made of them."""
+    """MQSim's drive file and workload file, and the experiment imported from them."""
 
     drive: Path
     workload: Path
@@ -71,10 +71,10 @@ def compare(
     quick: bool,
     ours: Callable[[Path], Run],
 ) -> tuple[Value, dict[str, Any]]:
-    """Return the ratio and all behind it; raise NotMeasuredError.
+    """Return the ratio and its details; raise NotMeasuredError.
 
-    ``folder`` has the files and ``ours`` measures a run of an experiment file. Both sides
-    run in turn, and the best of each counts.
+    ``folder`` has the files and ``ours`` measures a run of an experiment file. Both simulators
+    run in turn, and the best run of each counts.
     """
     if not program.is_file():
         raise NotMeasuredError(f"no MQSim is there ({program}); `make peer` builds it")
@@ -103,7 +103,7 @@ def compare(
 
 
 def _pair(folder: Path, work: Work, place: Path, quick: bool) -> Pair:
-    """Copy the files to where MQSim may write, and import them."""
+    """Copy the files to a place that MQSim may write to, and import them."""
     drive = (folder / "drive.xml").read_text("utf-8").replace(SHIPPED, work.scheduler)
     workload = (folder / f"{work.workload}.xml").read_text("utf-8")
     key = "Total_Requests_To_Generate"
@@ -118,7 +118,7 @@ def _pair(folder: Path, work: Work, place: Path, quick: bool) -> Pair:
 
 
 def _run(program: Path, pair: Pair) -> PeerRun:
-    """Run MQSim, and look at its CPU time where it says what it has done."""
+    """Run MQSim, and read its CPU time when it reports the end of a phase."""
     command = [str(program), "-i", str(pair.drive), "-w", str(pair.workload)]
     began = ended = 0.0
     served = 0
@@ -148,7 +148,7 @@ def _run(program: Path, pair: Pair) -> PeerRun:
 
 
 def _cpu_seconds(process: int) -> float:
-    """CPU time that another process has taken so far."""
+    """CPU time that another process has used so far."""
     if sys.platform != "linux":
         raise NotMeasuredError("only Linux tells the CPU time of another process while it runs")
     # MAKE_PROCESS_CPUCLOCK of the kernel: bits 3 and up are the inverted process, 2 is CPU time.
@@ -156,7 +156,7 @@ def _cpu_seconds(process: int) -> float:
 
 
 def _flash_operations(report: str) -> int:
-    """Operations on planes; commands for several planes are for two on this drive."""
+    """Count operations on planes; a multi-plane command addresses two planes on this drive."""
 
     def count(kind: str) -> int:
         return sum(map(int, re.findall(rf'Issued_Flash_{kind}_CMD="(\d+)"', report)))

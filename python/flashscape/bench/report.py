@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from flashscape.report.rows import Rows
 
 _BUSY = 0.3
-"""Load for each core from which others are in the way."""
+"""Load per core above which other programs disturb the measurement."""
 
 
 def write(found: dict[str, Any], file: Path) -> None:
@@ -28,7 +28,7 @@ def write(found: dict[str, Any], file: Path) -> None:
 
 
 def show(found: dict[str, Any]) -> None:
-    """Print the table, and what to know about it."""
+    """Print the table and its notes."""
     from flashscape.report import text
     from flashscape.report.rows import Rows
 
@@ -54,7 +54,7 @@ def show(found: dict[str, Any]) -> None:
 
 
 def _beside(pairs: dict[str, dict[str, Any]], found: dict[str, Any]) -> Rows:
-    """The table of both sides of the ratios to MQSim."""
+    """Return the table of both sides of the ratios to MQSim."""
     from flashscape.report.rows import Rows
 
     sides = ("ns/request", "MQSim", "flash/request", "MQSim")

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class Wanted(NamedTuple):
-    """What is to be measured, and how."""
+    """Options of a benchmark."""
 
     groups: tuple[str, ...]
     repeat: int
@@ -31,7 +31,7 @@ class Wanted(NamedTuple):
     experiments: Path
     floor: Path | None
     peer: Path
-    """MQSim, built, if it is there."""
+    """MQSim's program, which need not exist."""
 
 
 def measure(wanted: Wanted, say: Callable[[str], None]) -> dict[str, Any]:
@@ -64,7 +64,7 @@ def measure(wanted: Wanted, say: Callable[[str], None]) -> dict[str, Any]:
         "verdicts": {
             figure.key: figure.bounds.verdict(values[figure.key].value)
             for figure in FIGURES
-            # A short run says nothing about speed.
+            # Short runs say nothing about speed.
             if figure.bounds is not None and figure.key in values and not wanted.quick
         },
         "skipped": skipped,
@@ -82,7 +82,7 @@ def _value(bench: _Bench, key: str, experiments: tuple[str, ...]) -> Value:
 
 
 class _Bench:
-    """Runs each experiment once for all figures that want it."""
+    """Runs each experiment once for all figures that need it."""
 
     def __init__(self, wanted: Wanted, say: Callable[[str], None]) -> None:
         self._wanted = wanted
@@ -90,7 +90,7 @@ class _Bench:
         self._floors: dict[str, Value] | None = None
         self.runs: dict[str, Run] = {}
         self.pairs: dict[str, dict[str, Any]] = {}
-        """What is behind each ratio to MQSim."""
+        """Details of each ratio to MQSim."""
 
     def run(self, name: str) -> Run:
         if name not in self.runs:
@@ -162,7 +162,7 @@ def _check_memory(file: Path, overrides: dict[str, str]) -> None:
 
 
 def _best(name: str, runs: Iterable[Run]) -> Run:
-    """Join repetitions: the least of each time; all else must agree."""
+    """Join repetitions: keep the least of each time; everything else must agree."""
     best: Run = {}
     for run in runs:
         if best and run["digest"] != best["digest"]:

@@ -1,4 +1,4 @@
-"""How figures follow from runs and from what the bare loops print."""
+"""Calculation of figures from runs and from the output of the bare loops."""
 
 from __future__ import annotations
 
@@ -8,31 +8,31 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 Run = dict[str, Any]
-"""What ``flashscape.bench.one`` prints."""
+"""Output of ``flashscape.bench.one``."""
 
 
 class NotMeasuredError(Exception):
-    """A figure cannot be measured here; says why."""
+    """A figure cannot be measured here; the text says why."""
 
 
 class Value(NamedTuple):
-    """A figure with what it stands on."""
+    """A figure with its sample count and digest."""
 
     value: float
     samples: int
-    """How many requests, operations, pages or units it is a mean over."""
+    """Number of requests, operations, pages or units that it is a mean over."""
     digest: str
-    """Of the run behind it, or of the runs with a ``/`` between them."""
+    """Digest of the run, or digests of several runs joined by ``/``."""
 
 
 def of_runs(key: str, runs: list[Run]) -> Value:
-    """Calculate a figure; raise NotMeasuredError."""
+    """Calculate a figure from runs; raise NotMeasuredError."""
     value, samples = _CALCULATIONS[key](*runs)
     return Value(round(value, 4), samples, "/".join(run["digest"] for run in runs))
 
 
 def of_bare_loops(lines: list[dict[str, Any]]) -> dict[str, Value]:
-    """What the program ``floor`` prints, as figures."""
+    """Convert the output of the program ``floor`` to figures."""
     found = {}
     for line in lines:
         match line["floor"]:
@@ -48,7 +48,7 @@ def of_bare_loops(lines: list[dict[str, Any]]) -> dict[str, Value]:
                 key = "floor_events_ns" if line["pending"] == 16 else "floor_events_qd256_ns"
                 figure, count = "ns_per_event", "events"
         found[key] = Value(round(line[figure], 4), line[count], line.get("checksum", ""))
-    # The random overwrites go on where the sequential ones ended: one sum for both.
+    # The random overwrites continue after the sequential ones: both share one checksum.
     sequential = found["floor_ftl_sequential_ns"]
     both = sequential._replace(digest=found["floor_ftl_ns"].digest)
     return found | {"floor_ftl_sequential_ns": both}
@@ -76,10 +76,10 @@ def _ratio(large: Run, small: Run) -> tuple[float, int]:
 
 
 def _slopes(units: Run, pages: Run, base: Run) -> tuple[float, float]:
-    """Bytes for each unit and for each page.
+    """Return the bytes for each unit and for each page.
 
-    Three drives that differ only in how many of both they have: the memory that
-    all of them take falls out, and two unknowns are left of two equations.
+    The three drives differ only in their numbers of units and pages. The memory that
+    all have in common cancels out, which leaves two equations with two unknowns.
     """
     if base["resident_bytes"] is None:
         raise NotMeasuredError("the system does not say how much memory a process takes")
@@ -88,7 +88,7 @@ def _slopes(units: Run, pages: Run, base: Run) -> tuple[float, float]:
     u2, p2, r2 = _over(base, pages)
     determinant = u1 * p2 - u2 * p1
     of_unit, of_page = (r1 * p2 - r2 * p1) / determinant, (u1 * r2 - u2 * r1) / determinant
-    # Memory comes in huge pages: of what takes less than one, the rest may be negative.
+    # Memory comes in huge pages: the rest of a figure below one page may be negative.
     return max(0.0, of_unit), max(0.0, of_page)
 
 
@@ -115,4 +115,4 @@ _CALCULATIONS: dict[str, Callable[..., tuple[float, int]]] = {
     "bytes_per_page": _bytes_per_page,
     "large_drive_ratio": _ratio,
 }
-"""How a figure follows from its runs."""
+"""Function that computes each figure from its runs."""

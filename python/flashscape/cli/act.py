@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 )
 @click.option("--step", type=click.IntRange(min=1), metavar="N", help="Try multiples of N. [1]")
 @click.option("--most", type=click.IntRange(min=1), metavar="N", help="Try no more. [1000]")
-@click.option("--time", metavar="TIME", help="What is measured, all slices; default: as needed.")
+@click.option("--time", metavar="TIME", help="Measured time of all slices; default: as needed.")
 @click.option("--warm-up", metavar="TIME", help="Not counted, before it; default: as needed.")
 @click.option(
     "--slices",
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     type=click.Choice(["constant", "poisson"]),
     default="constant",
     show_default=True,
-    help="How requests of a stream follow each other.",
+    help="Arrival process of a stream.",
 )
 @click.option(
     "--overwrites",
@@ -104,9 +104,9 @@ def command(
     """Certify DRIVE as the Aerospike Certification Tool does: a preset, or an experiment file.
 
     Multiplier N is 2000 N small reads a second beside 24 N large reads and 24 N large
-    writes. Searched for are the highest N that pass the performance test (small reads
-    within 1, 8 and 64 ms) and the stress test (all streams keep up). Of a file the drive
-    and the seed are taken. That a drive fails is a result: the exit code is 0.
+    writes. The search finds the highest N that pass the performance test (small reads
+    within 1, 8 and 64 ms) and the stress test (all streams keep up). Of a file only the
+    drive and the seed are used. A failing drive is a result: the exit code is 0.
 
     \b
     flashscape act dc-tlc -k 30

@@ -10,7 +10,7 @@ import click
 from flashscape.cli import documents, options
 
 _READ_WHOLE_BELOW = 256 << 20
-"""Bytes of a trace that are read within seconds."""
+"""Bytes of a trace that can be read within seconds."""
 
 
 @click.command("check", cls=documents.Command)
@@ -23,8 +23,8 @@ def command(
 ) -> None:
     """Check the experiment that FILE describes (- is the standard input), print what follows.
 
-    Where something is wrong, every fault is listed with its path and line. Traces
-    are read, too; of very large ones the beginning.
+    If the experiment has faults, all of them are listed with path and line. Traces
+    are read, too; of very large ones only the beginning.
     """
     experiment = options.experiment(file, overrides)
     figures = experiment.derived

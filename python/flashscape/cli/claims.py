@@ -1,4 +1,4 @@
-"""A reproduction on a terminal: a table for each exhibit, reasons below, and a count at the end."""
+"""Tables of a reproduction for a terminal: one for each exhibit, then reasons and a count."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from flashscape.reproduce.verdicts import CheckedClaim, Verdict
 
 _PAGE = 120
-"""Columns where the output goes to a file or pipe, or the terminal is wider than can be read."""
+"""Columns if the output goes to a file or pipe, or the terminal is wider than can be read."""
 
 _COLOURS: dict[Verdict, str] = {
     "reproduced": "green",
@@ -33,7 +33,7 @@ _COLOURS: dict[Verdict, str] = {
 
 
 def printed(reproduction: Reproduction, console: Console) -> RenderableType:
-    """All exhibits, and how many claims have each verdict."""
+    """Return all exhibits, and the number of claims with each verdict."""
     width = min(console.width, _PAGE) if console.is_terminal else _PAGE
     paper = reproduction.paper
     head = f"{paper.title} ({paper.venue} {paper.year}), profile {reproduction.profile}"

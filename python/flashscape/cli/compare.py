@@ -81,7 +81,7 @@ def command(
     """Set runs side by side under the same arrivals.
 
     Each of A, B, … is an experiment file, which is run, or a directory of results. The
-    first is the baseline; a winner is named only where the difference is significant.
+    first is the baseline; a winner is named only if the difference is significant.
 
     \b
     flashscape compare exp.toml --vary drive.ftl.gc.victim=fifo --seeds 5
@@ -117,7 +117,7 @@ def command(
 
 
 def _announce(told: str) -> None:
-    # Who listens may have gone, which is no reason to end a run.
+    # The reader of stderr may have gone, which is no reason to end a run.
     with contextlib.suppress(OSError):
         click.echo(told, err=True)
 
@@ -127,12 +127,12 @@ def _sides(
     overrides: tuple[tuple[str, str], ...],
     varied: tuple[tuple[str, str], ...],
 ) -> dict[str, Experiment | Result]:
-    """What is compared, by name; raise ConfigError for what does not fit together."""
+    """Return the sides of the comparison by name; raise ConfigError if they do not match."""
     if varied and len(paths) > 1:
         raise ConfigError("--vary changes one experiment, and two are named; --set changes all")
     if not varied and len(paths) == 1:
         raise ConfigError(
-            f"{paths[0]}: is compared with nothing; name another, or say what changes "
+            f"{paths[0]}: is compared with nothing; name another, or give a change "
             "with --vary PATH=VALUE"
         )
     keys = [key for key, _ in varied]

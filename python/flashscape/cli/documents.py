@@ -1,4 +1,4 @@
-"""``--json FILE``: the same option in every command that has one."""
+"""The option ``--json FILE`` of all commands that have it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _OPTION = "--json"
 
 
 def option(what: str) -> Callable[[Any], Any]:
-    """``--json FILE``, which writes ``what``; ``-`` is the standard output."""
+    """Return the option ``--json FILE``, which writes ``what``; ``-`` is the standard output."""
     return click.option(
         _OPTION,
         "document",
@@ -31,10 +31,10 @@ def option(what: str) -> Callable[[Any], Any]:
 
 
 class Command(click.Command):
-    """Takes ``--json`` alone, an old form of ``--json -``."""
+    """A command that still accepts ``--json`` alone, the old form of ``--json -``."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Put the standard output behind an option that lacks its file."""
+        """Insert the standard output after an option that lacks its file."""
         at = args.index(_OPTION) if _OPTION in args else None
         if at is not None and "--" not in args[:at] and not _is_file(args[at + 1 : at + 2]):
             with contextlib.suppress(OSError):
@@ -44,10 +44,10 @@ class Command(click.Command):
 
 
 def _is_file(behind: Sequence[str]) -> bool:
-    """Whether this is meant as the file of ``--json``.
+    """Return True if the next argument is meant as the file of ``--json``.
 
-    A file that is there and no JSON is what the command reads, as commands were written
-    when the option took none.
+    An existing file without the suffix .json is the command's input, as in command lines
+    from the time when the option took no file.
     """
     if not behind:
         return False
@@ -58,13 +58,13 @@ def _is_file(behind: Sequence[str]) -> bool:
 
 
 class Document:
-    """Where JSON goes that is asked for."""
+    """Target of the JSON text."""
 
     def __init__(self, file: output.File | None) -> None:
         self._file = file
 
     def store(self, text: str) -> None:
-        """Write it; raise OutputError."""
+        """Write the text; raise OutputError."""
         if self._file is None:
             click.echo(text, nl=not text.endswith("\n"))
         else:
@@ -75,7 +75,7 @@ class Document:
 def claimed(
     document: Path | None, inputs: Sequence[str | PathLike[str]], *, force: bool
 ) -> Iterator[Document | None]:
-    """Claim the file before anything runs; raise OutputError where it cannot be written."""
+    """Claim the file before anything runs; raise OutputError if it cannot be written."""
     if document is None or document == STDOUT:
         yield None if document is None else Document(None)
         return

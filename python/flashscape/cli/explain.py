@@ -16,7 +16,7 @@ from flashscape.explain import explain
     "--all", "everything", is_flag=True, help="Explain every initiator, not the worst of many."
 )
 def command(directory: Path, everything: bool) -> None:
-    """Say where the tail of the run comes from whose results are in DIR."""
+    """Explain the latency tail of the run whose results are in DIR."""
     result = one_run.load(directory)
     try:
         explained = explain(result, everything=everything)

@@ -46,14 +46,14 @@ if TYPE_CHECKING:
     type=click.Choice(["random", "sequential", "empty"]),
     default="sequential",
     show_default=True,
-    help="What is on the drive at first.",
+    help="Initial content of the drive.",
 )
 @click.option("--age", type=number, metavar="X", help="Overwrite it so many times before the run.")
 @click.option(
     "--out",
     type=options.Named(path_type=Path),
     metavar="FILE.toml",
-    help="Where to write the experiment; without it to standard output.",
+    help="File of the experiment; default: standard output.",
 )
 @click.option("--force", is_flag=True, help="Overwrite the file.")
 def command(
@@ -69,7 +69,7 @@ def command(
 ) -> None:
     """Turn a job file of fio into an experiment on a preset drive.
 
-    Each option is listed with what became of it: mapped (carried), approximated, ignored
+    Each option is listed with its verdict: mapped (carried), approximated, ignored
     (not carried) or inert. One that changes the load and has no counterpart here is an
     error. Without --out the list goes to standard error.
     """
@@ -95,7 +95,7 @@ def command(
 
 
 def _gist(console: Console, imported: Imported) -> None:
-    """The workloads and the drive, in a line each."""
+    """Print the workloads and the drive, in a line each."""
     config, figures = imported.experiment.config, imported.experiment.derived
     for line in (
         f"workloads: {', '.join(workload['name'] for workload in config['workload'])}",

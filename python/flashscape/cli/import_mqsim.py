@@ -25,19 +25,19 @@ if TYPE_CHECKING:
     default=1,
     show_default=True,
     metavar="N",
-    help="Which IO_Scenario, counted from 1.",
+    help="Number of the IO_Scenario, from 1.",
 )
 @click.option(
     "--out",
     type=options.Named(path_type=Path),
     metavar="FILE.toml",
-    help="Where to write the experiment; without it to standard output.",
+    help="File of the experiment; default: standard output.",
 )
 @click.option("--force", is_flag=True, help="Overwrite the file.")
 def command(config: Path, workload: Path, scenario: int, out: Path | None, force: bool) -> None:
     """Turn MQSim's CONFIG (ssdconfig.xml) and WORKLOAD (workload.xml) into an experiment.
 
-    Each key of both files is listed with what became of it: mapped, approximated,
+    Each key of both files is listed with its verdict: mapped, approximated,
     ignored, inert in MQSim itself, or unknown to it. Without --out that goes to
     standard error.
     """

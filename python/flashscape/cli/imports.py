@@ -1,4 +1,4 @@
-"""Commands that turn files of other programs into experiments: what they say and write."""
+"""Output of the commands that import files of other programs."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from flashscape.imported import Imported
 
 READ_WHOLE_BELOW = 256 << 20
-"""Bytes of a trace that are read within seconds."""
+"""Bytes of a trace that can be read within seconds."""
 
 _COLOURS = {
     "mapped": "green",
@@ -29,7 +29,7 @@ _COLOURS = {
 
 
 def keys(console: Console, imported: Imported) -> None:
-    """A line for each key, section by section."""
+    """Print a line for each key, section by section."""
     from rich.text import Text
 
     for section in dict.fromkeys(key.section for key in imported.keys):
@@ -54,7 +54,7 @@ def keys(console: Console, imported: Imported) -> None:
 
 
 def gist(console: Console, imported: Imported) -> None:
-    """What follows from the experiment, in a line or two."""
+    """Print the main figures of the experiment, in a line or two."""
     figures = imported.experiment.derived
     capacity, organisation, gc = (
         figures[name] for name in ("capacity", "organisation", "gc_free_blocks_per_bin")
@@ -82,7 +82,7 @@ def gist(console: Console, imported: Imported) -> None:
 
 
 def written(console: Console, out: Path) -> None:
-    """Say that the experiment is there, and how to run it."""
+    """Say that the experiment is written, and how to run it."""
     console.print(
         f"{out}: written, no faults; run it with: flashscape run {out}",
         style="green",
@@ -91,7 +91,7 @@ def written(console: Console, out: Path) -> None:
 
 
 def refuse_existing(out: Path, *, force: bool) -> None:
-    """Raise OutputError where the file cannot be written, before the work is done."""
+    """Raise OutputError if the file cannot be written, before the work is done."""
     if out.is_dir():
         raise OutputError(f"{out}: is a directory; name a file")
     if not out.parent.is_dir():
@@ -103,7 +103,7 @@ def refuse_existing(out: Path, *, force: bool) -> None:
 
 
 def write(out: Path, text: str, *, force: bool) -> None:
-    """Write the file, whole or not at all; without ``force`` only where there is none yet."""
+    """Write the file, whole or not at all; without ``force`` only if it does not exist."""
     staged = out.with_name(f".{out.name}.{os.getpid()}") if force else out
     try:
         with staged.open("x", encoding="utf-8") as file:

@@ -1,7 +1,7 @@
-"""The way in and the way out: every error becomes one message and an exit code.
+"""Entry and exit of the command line: every error becomes one message and an exit code.
 
-0: done. 1: the run failed. 2: bad usage, configuration or trace. 128 and a signal's
-number: ended by it, 130 by Ctrl-C.
+0: success. 1: the run failed. 2: wrong usage, configuration or trace. 128 plus a signal's
+number: the signal ended the run; 130 is Ctrl-C.
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ _COMMANDS = {
     "replay": "Replay a trace on a preset drive, without any file.",
     "check": "Check an experiment and print what follows from it.",
     "sweep": "Run variations of an experiment over the cores.",
-    "compare": "Set runs side by side; a winner only where significant.",
+    "compare": "Compare runs; name a winner only if significant.",
     "act": "Certify a drive as the Aerospike Certification Tool does.",
     "reproduce": "Run a paper's experiments and judge its claims.",
     "trace": "Say what a trace is like, convert it, or make a synthetic trace like it.",
-    "explain": "Say where the tail of a run comes from.",
+    "explain": "Explain the latency tail of a run.",
     "plot": "Draw the pictures of results.",
     "snapshot": "Keep a drive, to start runs from it.",
     "policies": "List the policies of a drive.",
@@ -54,7 +54,7 @@ _TRACEBACK = "FLASHSCAPE_TRACEBACK"
 
 
 class _Commands(options.Commands):
-    """Knows the commands without importing them."""
+    """A group that lists its commands without importing them."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(_COMMANDS)
@@ -71,10 +71,10 @@ class _Commands(options.Commands):
         try:
             return super().invoke(ctx)
         except KeyboardInterrupt as error:
-            # Before click sees it, which would print an empty line.
+            # Handle it before click does, which would print an empty line.
             ctx.exit(_interrupted(error))
         except BrokenPipeError:
-            # Before click sees it, which would exit with 1: who reads has read enough.
+            # Handle it before click does, which would exit with 1: the reader has read enough.
             _abandon_output()
             ctx.exit(0)
 
@@ -106,7 +106,7 @@ def main(arguments: list[str] | None = None) -> None:
 
 
 def _print_what_can_be() -> None:
-    """Have characters that an encoding lacks, such as ± in ASCII, printed as question marks."""
+    """Print characters that an encoding lacks, such as ± in ASCII, as question marks."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")
@@ -114,7 +114,7 @@ def _print_what_can_be() -> None:
 
 def _status(arguments: list[str] | None) -> int:
     if sys.stdout is None:
-        # Whoever closed it may want nothing but files: what is printed fails, no sooner.
+        # A closed standard output may be intended: fail only if something is printed.
         sys.stdout = cast("TextIO", _Closed())
     try:
         status = cli(arguments, prog_name="flashscape", standalone_mode=False)
@@ -133,14 +133,14 @@ def _status(arguments: list[str] | None) -> int:
 
 
 class _Closed(io.TextIOBase):
-    """A standard output that was closed before we began."""
+    """A standard output that was closed before the program began."""
 
     def write(self, text: str) -> int:
         raise OSError(errno.EBADF, "is closed")
 
 
 def _abandon_output() -> None:
-    """Nobody can read our output; Python must not complain of what is left at exit."""
+    """Drop the unwritten output, so that Python does not complain about it at exit."""
     with contextlib.suppress(OSError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
@@ -151,7 +151,7 @@ def _interrupted(error: BaseException) -> int:
     result, kept = None, ""
     if isinstance(error, Interrupted):
         how, result, kept = f"{how} {error.where}", error.result, error.kept
-    # Where the terminal has gone there is nobody to tell.
+    # The terminal may have gone.
     with contextlib.suppress(OSError):
         if result is None:
             _say(f"{how}; {kept or 'there are no results'}")

@@ -1,4 +1,4 @@
-"""A directory of results where one run is wanted: those of several runs are told."""
+"""Reading a directory of results for commands that need a single run."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _NAMED_MOST = 12
 
 
 def load(directory: Path) -> Result:
-    """Read the results of a run; raise OutputError, which names several runs."""
+    """Read the results of a run; raise OutputError for several runs and list them."""
     if not (directory / output.SUMMARY).exists():
         if (directory / MANIFEST).is_file():
             raise OutputError(_of_sweep(directory))

@@ -17,17 +17,17 @@ if TYPE_CHECKING:
 
 
 class Commands(click.Group):
-    """Commands, of which one that is mistyped is named."""
+    """A group of commands that suggests the correct name for a mistyped one."""
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find a command; fail with the one that may have been meant."""
+        """Find a command; fail with the most similar name."""
         try:
             return super().resolve_command(ctx, args)
         except click.UsageError as error:
             near = difflib.get_close_matches(args[0], self.list_commands(ctx), 1)
-            # Click's own groups say so by themselves from some version on.
+            # Click's own groups suggest it themselves in later versions.
             if not near or "Did you mean" in error.format_message():
                 raise
             raise click.UsageError(f"{error.message} Did you mean {near[0]!r}?", ctx) from None
@@ -36,7 +36,7 @@ class Commands(click.Group):
 def experiment(
     file: Path, overrides: tuple[tuple[str, str], ...], *, snapshot_given: bool = False
 ) -> Experiment:
-    """The experiment in a file, or, of ``-``, on the standard input; raise ConfigError."""
+    """Read the experiment in a file, or on the standard input for ``-``; raise ConfigError."""
     from flashscape.experiment import Experiment
 
     if file != Path("-"):
@@ -49,7 +49,7 @@ def experiment(
 
 
 def override(text: str) -> tuple[str, str]:
-    """Take ``drive.ftl.gc.victim=fifo`` apart into a path and a value."""
+    """Split ``drive.ftl.gc.victim=fifo`` into a path and a value."""
     path, equals, value = text.partition("=")
     if not equals or not path.strip():
         raise click.BadParameter(f"{text!r} is not of the form path=value")
@@ -57,7 +57,7 @@ def override(text: str) -> tuple[str, str]:
 
 
 def overrides(command: Command) -> Command:
-    """``--set path=value``, any number of times."""
+    """Add ``--set path=value``, any number of times."""
     return click.option(
         "--set",
         "overrides",
@@ -79,7 +79,7 @@ class Named(click.Path):
 
 
 def snapshots(command: Command) -> Command:
-    """``--snapshot`` and ``--save-drive``."""
+    """Add ``--snapshot`` and ``--save-drive``."""
     for option in (
         click.option(
             "--save-drive",
@@ -99,20 +99,20 @@ def snapshots(command: Command) -> Command:
 
 
 def reading(command: Command) -> Command:
-    """How a trace is to be understood where its format leaves that open."""
+    """Add the options that resolve ambiguities of trace formats."""
     for option in (
         click.option(
             "--spread",
             type=click.Choice(["none", "uniform"]),
-            help="Whether requests of equal stamps are spread over the stamps' unit.",
+            help="Spread requests of equal stamps over the stamps' unit.",
         ),
         click.option(
-            "--block-size", metavar="SIZE", help="SPC: what addresses count; default: '512 B'."
+            "--block-size", metavar="SIZE", help="SPC: the unit of addresses; default: '512 B'."
         ),
         click.option(
             "--waits",
             type=click.Choice(["gaps", "moments"]),
-            help="fio, version 2: what a wait counts from; default: gaps.",
+            help="fio, version 2: the meaning of a wait; default: gaps.",
         ),
         click.option(
             "--time-unit",
@@ -130,17 +130,17 @@ def reading(command: Command) -> Command:
 
 
 def percentiles(command: Command) -> Command:
-    """``--percentiles 50,99.9``."""
+    """Add ``--percentiles 50,99.9``."""
     return click.option(
         "--percentiles",
         metavar="50,99.9",
         callback=_checked,
-        help="Which percentiles of latency the tables show.",
+        help="Percentiles of latency in the tables.",
     )(command)
 
 
 def _checked(_context: click.Context, _option: click.Parameter, given: str | None) -> str | None:
-    """Refuse what are no percentiles, before anything runs."""
+    """Refuse texts that are no percentiles, before anything runs."""
     from flashscape.errors import ConfigError
     from flashscape.percentiles import chosen
 
@@ -153,7 +153,7 @@ def _checked(_context: click.Context, _option: click.Parameter, given: str | Non
 
 
 def results(command: Command) -> Command:
-    """``--out``, ``--plot``, ``--requests``, ``--fio-json``, and what goes with them."""
+    """Add ``--out``, ``--plot``, ``--requests``, ``--fio-json`` and related options."""
     for option in (
         click.option("--quiet", is_flag=True, help="No progress, no announcements, no summary."),
         click.option("--force", is_flag=True, help="Overwrite earlier results."),
@@ -182,14 +182,14 @@ def results(command: Command) -> Command:
 
 
 def plot(what: str) -> Callable[[Command], Command]:
-    """``--plot``, which draws ``what``."""
+    """Return the option ``--plot``, which draws ``what``."""
     return click.option(
         "--plot", is_flag=True, help=f"Draw {what}, too; `flashscape plot DIR` does so later."
     )
 
 
 def refuse_plot(out: Path | None) -> None:
-    """Refuse ``--plot`` at once where nothing could be drawn in the end."""
+    """Refuse ``--plot`` at once if nothing could be drawn in the end."""
     from flashscape import drawing
     from flashscape.errors import OutputError
 

@@ -22,8 +22,8 @@ from flashscape.cli import options, show
 def command(directory: Path, out: Path | None, force: bool, quiet: bool) -> None:
     """Draw all pictures of the results in DIR, in the place of earlier ones.
 
-    Of a run that is tail.svg, of a comparison comparison.svg and the tail.svg of each of its
-    runs, of a sweep sweep.svg. Needs matplotlib.
+    For a run that is tail.svg, for a comparison comparison.svg and the tail.svg of each of its
+    runs, for a sweep sweep.svg. Needs matplotlib.
     """
     if force and out is None:
         raise click.UsageError("--force goes with --out: pictures in DIR are replaced anyway")

@@ -19,7 +19,7 @@ _PERCENTILES = ("p95", "p99", "p99.9")
 
 
 def table(trials: Sequence[Trial]) -> Rows:
-    """A row for each multiplier: latencies, shares beyond the limits, service times."""
+    """Return a row for each multiplier: latencies, shares beyond the limits, service times."""
     head = (
         "",
         *_PERCENTILES,
@@ -55,7 +55,7 @@ def _row(trial: Trial) -> tuple[str, ...]:
 
 
 def _verdict(trial: Trial) -> str:
-    """Which conditions fail, in few words."""
+    """Return the verdict of a multiplier, with the conditions that fail."""
     names = [
         f"> {limit.label}"
         for limit, share in zip(LIMITS, trial.worst, strict=False)
@@ -69,7 +69,7 @@ def _verdict(trial: Trial) -> str:
 
 
 def percentage(share: float) -> str:
-    """A share with as many digits as the limits ask for."""
+    """Format a share with as many digits as the limits need."""
     hundredths = 100 * share
     return (
         "0 %" if not hundredths else f"{hundredths:.2g} %" if share < 0.1 else f"{hundredths:.0f} %"
@@ -77,7 +77,7 @@ def percentage(share: float) -> str:
 
 
 def samples(trial: Trial) -> str:
-    """How long was measured, and what stands behind the shares."""
+    """Say how long a multiplier was measured, and how many samples its shares are based on."""
     lengths = trial.lengths
     each = trial.worst[0].requests if trial.worst else 0
     return (
@@ -87,7 +87,7 @@ def samples(trial: Trial) -> str:
 
 
 def of_search(search: Search) -> list[str]:
-    """What there is to say beside the table; the ratings last."""
+    """Return the sentences below the table of a search; the ratings come last."""
     lines = []
     measured = [trial for trial in search.trials if trial.slices]
     lines += [samples(trial) for trial in (measured[:1] + measured[1:][-1:])]
@@ -100,7 +100,7 @@ def of_search(search: Search) -> list[str]:
 
 
 def of_trial(trial: Trial) -> list[str]:
-    """What there is to say of a single multiplier; the verdict last."""
+    """Return the sentences about a single multiplier; the verdict comes last."""
     lines = [samples(trial)]
     settings = trial.settings
     lines += _ageing(settings["overwrites"], settings["ageing_write_amplification"])
@@ -122,7 +122,7 @@ def _ageing(overwrites: float | None, amplification: float | None) -> list[str]:
 
 
 def _why(search: Search, name: str, rating: Rating) -> list[str]:
-    """Why a rating is not higher."""
+    """Return the reasons for which a rating is not higher."""
     passes = f"passes_{name}"
     failed = [trial for trial in search.trials if not getattr(trial, passes)]
     lines = []
@@ -140,5 +140,5 @@ def _why(search: Search, name: str, rating: Rating) -> list[str]:
 
 
 def shown(rating: Rating) -> str:
-    """A rating as people write it."""
+    """Format a rating."""
     return f"{'at least ' if rating.at_ceiling else ''}{rating.multiplier}x"

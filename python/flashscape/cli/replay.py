@@ -22,15 +22,15 @@ _KEYS = (
     (r"\bdevices = \[\.\.\.\]", "--devices 0,1,..."),
     (r"--out_of_range", "--out-of-range"),
 )
-"""What advice says for files, and the options that say it here."""
+"""Patterns of configuration keys in messages, and the options that replace them."""
 
 
 _DEVICES = 2**32
-"""Numbers that a device of a trace may have."""
+"""Number of device numbers that a trace may have."""
 
 
 def numbers(text: str) -> list[int]:
-    """Take the device numbers ``0,1`` apart."""
+    """Split the device numbers ``0,1``."""
     try:
         numbers = [int(number) for number in text.split(",")]
     except ValueError:
@@ -42,7 +42,7 @@ def numbers(text: str) -> list[int]:
 
 
 def number(text: str) -> float:
-    """Take a number that is one: neither nan nor infinite."""
+    """Read a finite number."""
     try:
         value = float(text)
     except ValueError:
@@ -87,28 +87,28 @@ class _Described(click.ParamType):  # type: ignore[type-arg]
 @click.option(
     "--disorder",
     type=click.Choice(["refuse", "sort"]),
-    help="What to do about stamps that run backwards; the default depends on the format.",
+    help="Treatment of stamps that run backwards; the default depends on the format.",
 )
 @options.reading
 @click.option("--devices", type=numbers, metavar="0,1", help="Device numbers; default: all.")
 @click.option(
     "--combine",
     type=click.Choice(["concatenate", "fold", "separate"]),
-    help="How several devices become one drive.",
+    help="Mapping of several devices to one drive.",
 )
 @click.option(
     "--out-of-range",
     type=click.Choice(["refuse", "wrap", "scale"]),
     default="refuse",
     show_default=True,
-    help="What to do about addresses beyond the drive.",
+    help="Treatment of addresses beyond the drive.",
 )
 @click.option(
     "--fill",
     type=click.Choice(["random", "sequential", "empty"]),
     default="sequential",
     show_default=True,
-    help="What is on the drive at first.",
+    help="Initial content of the drive.",
 )
 @click.option("--age", type=number, metavar="X", help="Overwrite it so many times before the run.")
 @click.option(
@@ -161,7 +161,7 @@ def command(
 
 
 def _partitioned(experiment: Experiment, *, quiet: bool) -> Experiment:
-    """The experiment with equal regions, and who has which on standard error."""
+    """Return the experiment with equal regions; print on stderr which trace has which region."""
     regions = tenants.partition(experiment)
     divided = experiment.replace(
         {f"workload[{index}].region": region for index, region in enumerate(regions)}
@@ -207,7 +207,7 @@ def configuration(
     age: float | None,
     audit: bool,
 ) -> dict[str, Any]:
-    """Return the experiment that the options describe; what was not said is left out."""
+    """Return the experiment that the options describe; options that are not given are left out."""
     common = {
         "format": format_,
         "mode": "closed" if closed else "open",

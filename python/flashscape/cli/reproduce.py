@@ -39,10 +39,10 @@ if TYPE_CHECKING:
     type=options.Named(path_type=Path),
     show_default=TRACES,
     metavar="DIR",
-    help="Where the traces of papers are that do not ship with flashscape.",
+    help="Directory of papers' traces that do not ship with flashscape.",
 )
 @click.option("--jobs", type=click.IntRange(min=1), metavar="N", help="Processes; default: cores.")
-@click.option("--strict", is_flag=True, help="Exit with 1 where a claim is missed or direction.")
+@click.option("--strict", is_flag=True, help="Exit with 1 if a claim is missed or direction.")
 @click.option("--quiet", is_flag=True, help="No progress, no tables.")
 def command(
     paper: str | None,
@@ -58,8 +58,8 @@ def command(
 
     Each claim gets a verdict: reproduced (within bounds that ship as data), direction
     (right order, wrong size), missed, not-run (a trace is absent, or the profile is too
-    short to tell) or context (no number to check). The exit code is 0 where every run
-    could be made, whatever the verdicts.
+    short to tell) or context (no number to check). The exit code is 0 if every run
+    could be made, for any verdicts.
 
     \b
     flashscape reproduce erase-suspension/figure-4
@@ -89,7 +89,7 @@ def command(
 
 
 def _claimed(document: Path) -> output.File:
-    """The file of ``--json``; the same command may come again, so its own is replaced."""
+    """Claim the file of ``--json``; an earlier list of claims may be replaced."""
     if document.exists() and not document.is_dir() and not _is_ours(document):
         problem = "is there already, and is no list of claims; choose another name, or remove it"
         raise OutputError(f"{document}: {problem}")
@@ -123,7 +123,7 @@ def _show(reproduction: Reproduction, out: Path | None) -> None:
 
 
 def _beside(out: Path) -> str:
-    """What is there beside the report, in a clause."""
+    """Return a clause about the files beside the report."""
     of = {"plots": "*/*.png", "tables": "*/*.csv", "runs": "runs/*"}
     found = [name for name, files in of.items() if next(out.glob(files), None) is not None]
     if not found:

@@ -1,4 +1,4 @@
-"""Running an experiment for somebody who watches."""
+"""Running an experiment with output on the terminal."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class Targets(NamedTuple):
-    """Where results go besides the terminal."""
+    """Targets of results besides the terminal."""
 
     out: Path | None
     requests: Path | None
@@ -32,7 +32,7 @@ class Targets(NamedTuple):
     save_drive: Path | None
 
     def refuse(self, summary: Path | None) -> None:
-        """Refuse a file for the summary that something else is written to; raise OutputError."""
+        """Raise OutputError if the summary's file is also another output."""
         if summary is None or summary == documents.STDOUT:
             return
         others = [f for f in (self.requests, self.fio_json, self.save_drive) if f is not None]
@@ -41,17 +41,17 @@ class Targets(NamedTuple):
 
 
 class Printed(NamedTuple):
-    """What goes to the terminal."""
+    """Options of the output on the terminal."""
 
     document: Path | None
-    """The file of ``--json``; ``-`` for standard output."""
+    """File of ``--json``; ``-`` for standard output."""
     percentiles: str | None
-    """Those that tables show; None for the usual ones."""
+    """Percentiles that the tables show; None for the usual ones."""
     quiet: bool
 
     @property
     def are_tables_off(self) -> bool:
-        """Whether standard output is quiet, or for JSON alone."""
+        """True if standard output is quiet, or for JSON alone."""
         return self.quiet or self.document == documents.STDOUT
 
 
@@ -69,7 +69,7 @@ def run_and_show(experiment: Experiment, targets: Targets, printed: Printed, *, 
         try:
             result = run(experiment, **targets._asdict(), progress=not printed.quiet)
         except Interrupted as interrupted:
-            # A terminal that has gone takes no summary; the results are written.
+            # The terminal may have gone; the results are written.
             with contextlib.suppress(OSError):
                 _print(interrupted.result, printed, written)
             raise
@@ -119,12 +119,12 @@ def _say_where(targets: Targets, printed: Printed, result: Measured) -> None:
 def _where(out: Path, result: Measured) -> str:
     explain = f"flashscape explain {shlex.quote(str(out))}"
     if result.untimed:
-        return f"Results are in {out}. What it has cost the flash, in words: {explain}"
+        return f"Results are in {out}. To see its cost to the flash: {explain}"
     return f"Results are in {out}. Where the tail comes from: {explain}"
 
 
 def say_where(out: Path, result: Measured) -> None:
-    """Say where results are, and that their picture is not drawn."""
+    """Say where the results are, and that their picture is not drawn."""
     click.echo(f"\n{_where(out, result)}")
     _say_left(out, result)
 
@@ -136,7 +136,7 @@ def _say_left(out: Path, result: Measured) -> None:
 
 
 def say_left(picture: str, out: Path, why: str | None) -> None:
-    """Say that a picture is not drawn; nothing where there is nothing to draw."""
+    """Say that a picture is not drawn; print nothing if there is nothing to draw."""
     if why is None:
         draws = f"flashscape plot {shlex.quote(str(out))}"
         click.echo(f"{picture} is not drawn yet; draw it with: {draws}")
@@ -147,7 +147,7 @@ def say_left(picture: str, out: Path, why: str | None) -> None:
 def draw(out: Path, *, quiet: bool, file: Path | None = None, force: bool = False) -> None:
     """Draw the pictures of a directory of results that is complete; say where they are.
 
-    With ``file`` the first of them, to that file.
+    With ``file``, draw only the first of them, to that file.
     """
     from flashscape.plotting import plot
 

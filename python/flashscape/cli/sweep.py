@@ -22,7 +22,7 @@ _SHOWN_OF_DRY_RUN = 200
     "--out",
     type=options.Named(path_type=Path),
     metavar="DIR",
-    help="Keep results here, point by point; what is there is not run again.",
+    help="Keep results here, point by point; finished points are not run again.",
 )
 @click.option("--jobs", type=click.IntRange(min=1), metavar="N", help="Processes; default: cores.")
 @click.option("--dry-run", is_flag=True, help="Check and list the points; run nothing.")
@@ -38,7 +38,7 @@ _SHOWN_OF_DRY_RUN = 200
 @click.option("--retry-failed", is_flag=True, help="Run points again that failed before.")
 @click.option("--no-sharing", is_flag=True, help="Fill and age a drive for each point.")
 @options.percentiles
-@options.plot("DIR/sweep.svg, where one or two things vary")
+@options.plot("DIR/sweep.svg, if one or two things vary")
 @click.option("--quiet", is_flag=True, help="No progress, no table.")
 @options.overrides
 def command(
@@ -58,8 +58,8 @@ def command(
 ) -> int:
     """Run the sweep that FILE describes over the cores: a grid or a list of variations.
 
-    Each point is kept as soon as it ends. The same command goes on where an earlier
-    one was ended, and runs only what is not there or has changed. All results are in
+    Each point is stored as soon as it ends. The same command continues an earlier one,
+    and runs only points that are missing or have changed. All results are in
     DIR/sweep.parquet.
     """
     if results is not None:
@@ -95,7 +95,7 @@ def command(
             progress=not quiet,
         )
     except SweepInterrupted as interrupted:
-        # A terminal that has gone takes no table; the results are written.
+        # The terminal may have gone; the results are written.
         with contextlib.suppress(OSError):
             _print(interrupted.sweep, percentiles, quiet=quiet)
         raise
@@ -108,7 +108,7 @@ def command(
 
 
 def _status(swept: Sweep) -> int:
-    """Not 0 where a point has failed; impossible ones were skipped on demand."""
+    """Return 1 if a point has failed; impossible points were skipped on demand."""
     return 1 if swept.counts["failed"] else 0
 
 

@@ -1,4 +1,4 @@
-"""Traces that share a drive: what is said of each on the command line, and who gets which part."""
+"""Tenants: traces that share a drive, their options, and their parts of the drive."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ if TYPE_CHECKING:
     from flashscape.experiment import Experiment
 
 ALONE = "trace"
-"""What a trace that has the drive to itself is called."""
+"""Name of a trace that has the drive to itself."""
 
 _ENTRY = re.compile(r",(?=\s*\w+\s*=)")
-"""Commas before a key; those in lists and names of files are none."""
+"""Commas before a key; commas in lists and file names are not matched."""
 
 
 class Tenant(NamedTuple):
-    """A trace and what is said of it alone."""
+    """A trace and the options that hold for it alone."""
 
     file: Path
     name: str | None = None
@@ -32,7 +32,7 @@ class Tenant(NamedTuple):
 
     @property
     def label(self) -> str:
-        """How messages call it before all have names."""
+        """Name of the tenant in messages, before all tenants have names."""
         return self.name or str(self.file)
 
 
@@ -66,13 +66,13 @@ _TRACE: dict[str, Callable[[str], Any]] = {
     "repeat": _whole,
 }
 KEYS = ("file", "name", *_REGION, *_WORKLOAD, *_TRACE)
-"""What may be said of a tenant: names of keys in ``[[workload]]``, its region and its trace."""
+"""Keys of a tenant: those of ``[[workload]]``, of its region and of its trace."""
 
 _SAID: dict[type, str] = {int: "a whole number", float: "a number", list: "a list such as 0,1"}
 
 
 def parse(text: str) -> Tenant:
-    """Take ``name=web,file=a.gz,start=10 s`` apart; every fault at once."""
+    """Parse ``name=web,file=a.gz,start=10 s``; report all faults."""
     entries: dict[str, str] = {}
     faults = []
     for entry in _ENTRY.split(text):
@@ -88,7 +88,7 @@ def parse(text: str) -> Tenant:
         else:
             entries[key] = value
     if "file" not in entries and not faults:
-        faults.append("file=... is missing: which trace it is")
+        faults.append("file=... is missing: the trace of the tenant")
     workload = _taken(entries, _WORKLOAD, faults)
     trace = _taken(entries, _TRACE, faults)
     if faults:
@@ -101,7 +101,7 @@ def parse(text: str) -> Tenant:
 def _taken(
     entries: dict[str, str], known: dict[str, Callable[[str], Any]], faults: list[str]
 ) -> dict[str, Any]:
-    """The values of known keys; what cannot be read is a fault."""
+    """Return the values of known keys; a value that cannot be read is a fault."""
     taken = {}
     for key in known:
         if key in entries:
@@ -114,7 +114,7 @@ def _taken(
 
 
 def named(tenants: Sequence[Tenant]) -> list[Tenant]:
-    """The tenants, each with a name of its own: the one given, or its file's, told apart."""
+    """Give each tenant a unique name: the one given, or one made from its file."""
     if not tenants:
         raise click.UsageError("no trace is named; give TRACE, or --tenant file=...")
     given = [tenant.name for tenant in tenants if tenant.name is not None]
@@ -127,7 +127,7 @@ def named(tenants: Sequence[Tenant]) -> list[Tenant]:
 
 
 def _free(file: Path, taken: set[str]) -> str:
-    """The file's name without endings, with a number behind it where that is taken."""
+    """Return the file's name without suffixes, with a number appended if it is taken."""
     stem = file.name.split(".")[0] or file.name
     name, number = stem, 1
     while name in taken:
@@ -138,7 +138,7 @@ def _free(file: Path, taken: set[str]) -> str:
 
 
 def partition(experiment: Experiment) -> list[dict[str, Any]]:
-    """Equal regions for the workloads of an experiment: as large as fits, whole mapping units."""
+    """Return equal regions for the workloads: as large as fits, in whole mapping units."""
     capacity = experiment.derived["capacity"]
     unit, exported = capacity["mapping_unit_bytes"], capacity["exported_bytes"]
     workloads = experiment.config["workload"]

@@ -26,7 +26,7 @@ _KINDS = ("read", "write", "trim", "flush", "write-zeroes")
 
 
 def _size(text: str) -> str:
-    """Take a size such as ``512 MiB``, by the rules of configurations."""
+    """Parse a size such as ``512 MiB``, by the rules of configurations."""
     try:
         size = units.size_of(text)
     except ValueError as refusal:
@@ -37,7 +37,7 @@ def _size(text: str) -> str:
 
 
 def _duration(text: str) -> int:
-    """Take a time such as ``1.5 s``, by the rules of configurations."""
+    """Parse a time such as ``1.5 s``, by the rules of configurations."""
     try:
         return units.nanoseconds(text)
     except ValueError as refusal:
@@ -45,7 +45,7 @@ def _duration(text: str) -> int:
 
 
 def _kinds(text: str) -> list[str]:
-    """Take ``trim,flush`` apart."""
+    """Split ``trim,flush``."""
     kinds = [kind.strip() for kind in text.split(",")]
     for kind in kinds:
         if kind not in _KINDS:
@@ -54,7 +54,7 @@ def _kinds(text: str) -> list[str]:
 
 
 class _Formats(click.ParamType):  # type: ignore[type-arg]
-    """The name of a format; which there are is known only when it is asked for."""
+    """The name of a format; the formats are looked up only when needed."""
 
     name = "FORMAT"
 
@@ -144,7 +144,7 @@ def info(
         else:
             trace.write(json_file, text + "\n", force=force)
     if faults:
-        # Every file is looked at; the first fault stands for all.
+        # Every file is measured; the first error carries the text of all.
         faults[0].args = ("\n".join(str(fault) for fault in faults), *faults[0].args[1:])
         raise faults[0]
 
@@ -230,7 +230,8 @@ def describe(
 ) -> None:
     """Write statistics of the trace in FILE, from which a synthetic trace can be made.
 
-    No address and no time of a single request is in them. What is, docs/traces.md says.
+    They contain no address and no time of a single request. docs/traces.md lists the
+    statistics.
     """
     with _progress(f"reading {file.name}", quiet=quiet) as ongoing:
         found = trace.describe(
@@ -267,8 +268,8 @@ def imitate(
 ) -> None:
     """Make a synthetic trace for the trace that STATS describes.
 
-    It has statistics like those of the trace, and none of its requests. docs/traces.md says
-    how near they came where that was tried, and what is not kept; `trace info` tells for this
+    It has similar statistics, and none of the original requests. docs/traces.md says how
+    similar synthetic traces were in tests, and what is not kept; `trace info` measures this
     one. The same seed gives the same file.
     """
     with _progress(f"writing {out.name}", quiet=quiet) as ongoing:
@@ -285,7 +286,7 @@ def imitate(
 
 
 def _checked(choices: dict[str, Any]) -> dict[str, Any]:
-    """The choices, of which replays leave the size to the configuration."""
+    """Return the options without those that have no value for this command."""
     if (size := choices["block_size"]) is not None:
         try:
             _size(size)
@@ -307,7 +308,7 @@ def _say_losses(done: dict[str, Any]) -> None:
 
 @contextlib.contextmanager
 def _progress(phase: str, *, quiet: bool) -> Iterator[Callable[[int, float], None] | None]:
-    """A bar on the terminal while a trace is read or written."""
+    """Return a progress bar for reading or writing a trace."""
     if quiet:
         yield None
         return

@@ -1,4 +1,4 @@
-"""Sets runs side by side: differences with confidence, and a winner only where significant."""
+"""Comparison of runs: differences with confidence, and a winner only if significant."""
 
 from __future__ import annotations
 
@@ -89,11 +89,11 @@ def compare_sides(
     progress: bool | Observer,
     announce: Callable[[str], None] | None,
 ) -> Comparison:
-    """Compare the others with the first; all else as with :func:`compare`.
+    """Compare the other sides with the first; for the other options see :func:`compare`.
 
     With ``is_named`` reports call the sides by their names instead of A, B, ….
     """
-    # Takes 20 ms, which whoever compares nothing need not wait for.
+    # Importing takes 20 ms, which other commands need not wait for.
     import tempfile
 
     _check(given, seeds, alpha)
@@ -104,7 +104,7 @@ def compare_sides(
         directory = None
         if out is not None:
             directory = kept.enter_context(output.Directory.claim(out, force=force))
-        # Without a directory for results, logs are needed until they are compared.
+        # Without a directory for results, logs are kept until they are compared.
         scratch = Path(out or kept.enter_context(tempfile.TemporaryDirectory("-flashscape")))
         tasks = _Tasks(scratch, directory is not None, seeds, force, progress, announce, set(), [])
         try:
@@ -118,7 +118,7 @@ def compare_sides(
         except Interrupted:
             raise
         except KeyboardInterrupt:
-            # Between two runs, say, or while results are compared.
+            # The interruption came between two runs, or during the comparison of results.
             raise tasks.interrupted("outside of its runs") from None
         if directory is None:
             for side in sides:
@@ -156,7 +156,7 @@ def _names(names: Sequence[str] | None, given: Sequence[Experiment | Result]) ->
 
 
 def _groups(given: Sequence[Experiment | Result]) -> wanted.Groups:
-    """Who may have figures, as far as is known before anything runs."""
+    """Return the initiators and kinds that may have figures, as far as known before the runs."""
     names: dict[str, None] = {}
     kinds: dict[str, None] = {}
     has_traces = False
@@ -214,7 +214,7 @@ def _first_seed(side: Experiment | Result) -> int:
 
 
 class _Tasks(NamedTuple):
-    """What all runs of a comparison have in common."""
+    """Settings and state that all runs of a comparison share."""
 
     folder: Path
     is_kept: bool
@@ -223,9 +223,9 @@ class _Tasks(NamedTuple):
     progress: bool | Observer
     announce: Callable[[str], None] | None
     heard: set[str]
-    """What was announced of traces, which need not be heard again."""
+    """Announcements about traces that were made already; they are not repeated."""
     ended: list[Path]
-    """Where the runs that have ended are."""
+    """Directories of the runs that have ended."""
 
     def side(
         self, label: str, name: str, given: Experiment | Result, sides: int, *, is_named: bool
@@ -268,7 +268,7 @@ class _Tasks(NamedTuple):
         except StarvationError as error:
             if not isinstance(error.result, Result):
                 raise
-            # A finding, which keeps either side from being named the winner.
+            # A starved run is a result, which keeps either side from being named the winner.
             result = error.result
         self.ended.append(folder)
         self._has_results(folder)
@@ -277,12 +277,12 @@ class _Tasks(NamedTuple):
         return result
 
     def _has_results(self, folder: Path) -> None:
-        """With the first results the directory becomes that of this comparison."""
+        """Mark the directory as this comparison's when the first results are in it."""
         if self.is_kept and self.ended in ([], [folder]):
             _clear(self.folder, folder)
 
     def _interrupted(self, folder: Path, told: str, interrupted: Interrupted) -> Interrupted:
-        """Say where a run was interrupted, and what is kept of the runs until now."""
+        """Return the interruption of a run, with the runs that are kept so far."""
         where = f"in {told}, {interrupted.where}".strip(", ")
         if interrupted.result is None:
             return self.interrupted(where)
@@ -291,7 +291,7 @@ class _Tasks(NamedTuple):
         return self.interrupted(where, f"{folder} ({'in part' if is_part else 'complete'})")
 
     def interrupted(self, where: str, *more: str) -> Interrupted:
-        """Say what is kept of the runs until now, and ``more``."""
+        """Return an interruption that names the runs kept so far, and ``more``."""
         passed_on = Interrupted(None, where)
         kept = [*map(str, self.ended), *more]
         if self.is_kept and kept:
@@ -302,7 +302,7 @@ class _Tasks(NamedTuple):
         return passed_on
 
     def contrasts(self, sides: list[Side], alpha: float, looked: wanted.Wanted) -> list[Contrast]:
-        """Analyse the results; who watches is told which share is done."""
+        """Analyse the results; the observer is called with the share done."""
         observer = self._observer()
         comparing = getattr(observer, "comparing", None)
         if self.announce is not None and any(run.log for side in sides for run in side.results):
@@ -336,11 +336,11 @@ class _Tasks(NamedTuple):
 
 
 def _say_nothing(_share: float) -> None:
-    """Nobody watches."""
+    """Ignore the share done."""
 
 
 def inputs(given: Sequence[Experiment | Result]) -> list[str | Path]:
-    """All files that a comparison reads."""
+    """Return all files that a comparison reads."""
     read: list[str | Path] = []
     for each in given:
         if isinstance(each, Experiment):
@@ -351,20 +351,20 @@ def inputs(given: Sequence[Experiment | Result]) -> list[str | Path]:
 
 
 def _targets(folder: Path, given: Sequence[Experiment | Result]) -> list[Path]:
-    """All that a comparison may write to or take away."""
+    """Return all paths that a comparison may write to or remove."""
     mine = [folder / DOCUMENT, folder / PICTURE]
     runs = any(isinstance(each, Experiment) for each in given)
     return [*mine, *_runs(folder)] if runs else mine
 
 
 def _runs(folder: Path) -> list[Path]:
-    """The directories of runs that a comparison has left in its own, or may have."""
+    """Return the directories of runs inside a comparison's own directory."""
     sides = [folder / label for label in _LABELS]
     return [each for side in sides for each in (*side.glob("seed-*"), side) if each.is_dir()]
 
 
 def _clear(folder: Path, kept: Path) -> None:
-    """Take away what an earlier comparison has left in the directory, but for ``kept``."""
+    """Remove the files of an earlier comparison from the directory, except ``kept``."""
     output.remove(folder, (DOCUMENT, PICTURE))
     for each in _runs(folder):
         if each != kept:
@@ -372,6 +372,6 @@ def _clear(folder: Path, kept: Path) -> None:
 
 
 def _let_go(result: Result, scratch: Path) -> None:
-    """Forget a log that is about to go."""
+    """Forget a log that is about to be deleted."""
     if result.log is not None and scratch in result.log.parents:
         result.log = None

@@ -1,4 +1,4 @@
-"""From results to contrasts: what is known of every figure, corrected together."""
+"""Analysis from results to contrasts: the statistics of every figure, corrected together."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def contrasts(sides: list[Side], alpha: float, wanted: Wanted, tell: Tell) -> list[Contrast]:
-    """Each side but the first against that one; ``tell`` is told which share is done."""
+    """Compare each further side with the first; ``tell`` is called with the share done."""
     baseline = sides[0]
     found = []
     for at, other in enumerate(sides[1:]):
@@ -29,7 +29,7 @@ def contrasts(sides: list[Side], alpha: float, wanted: Wanted, tell: Tell) -> li
             tell((at + share) / (len(sides) - 1))
 
         found.append((other, likeness, _differences(baseline, other, likeness, wanted, part)))
-    # All that is looked at is corrected together.
+    # All figures that are tested are corrected together.
     rows = differences.corrected([row for _, _, rows in found for row in rows], alpha, wanted)
     made, at = [], 0
     for other, likeness, own in found:
@@ -58,10 +58,10 @@ def _differences(
             f"{baseline.label} and {other.label} have no initiator and kind of request in common"
         )
     if baseline.partial or other.partial:
-        # What was not answered is missing, and that is what was worst: nothing can be tested.
+        # Unanswered requests are missing, and they were the slowest: no figure can be tested.
         return [dataclasses.replace(row, estimate=None, method="none") for row in rows]
     if lost_apart(baseline, other) is not None:
-        # What the drives did is known all the same.
+        # The drives' own figures are known nevertheless.
         return [
             dataclasses.replace(row, estimate=None, method="none") if row.initiator else row
             for row in rows

@@ -1,4 +1,4 @@
-"""Whether two runs were asked for the same: the same commands, at the same moments or not."""
+"""Comparison of the requests of two runs: the same commands, at the same times or not."""
 
 from __future__ import annotations
 
@@ -15,33 +15,33 @@ if TYPE_CHECKING:
 Likeness = Literal["same", "commands", "unproven", "different"]
 
 _DRIVE = (("geometry",), ("ftl", "over_provisioning"), ("ftl", "unit"), ("ftl", "bad_blocks"))
-"""Keys on which the capacity depends, and with it the addresses that workloads draw."""
+"""Keys that the capacity depends on, and with it the addresses that workloads draw."""
 
 _COMMAND = ("kind", "offset_bytes", "length_bytes")
 
 
 @dataclass(frozen=True)
 class Arrivals:
-    """What two runs have in common in what was asked of them."""
+    """Agreement between the requests of two runs."""
 
     likeness: Likeness
-    """``same``: the same commands at the same moments; ``commands``: the same sequence
-    of commands, each when the drive had a place free, or untimed; ``unproven``:
-    nothing tells; ``different``."""
+    """``same``: the same commands at the same times; ``commands``: the same sequence of
+    commands, issued when the drive had a free place in the queue, or untimed; ``unproven``:
+    the data do not tell; ``different``."""
     sentence: str
-    """The same for people, with the reason."""
+    """The finding as a sentence, with the reason."""
 
     @property
     def are_paired(self) -> bool:
-        """Whether each request of one run has its like in the other."""
+        """True if each request of one run has a counterpart in the other."""
         return self.likeness in ("same", "commands")
 
 
 def compare(one: Result, other: Result) -> Arrivals:
-    """Find out from the logs, else from the configurations; raise OutputError for a bad log."""
+    """Compare the logs, else the configurations; raise OutputError for a damaged log."""
     logs = one.requests, other.requests
     if one.untimed:
-        # Untimed, no request completes, and none is in a log.
+        # In an untimed run no request completes, and the log is empty.
         return _untimed(one, other)
     if logs[0] is None or logs[1] is None:
         return _by_configuration(one, other)
@@ -49,13 +49,13 @@ def compare(one: Result, other: Result) -> Arrivals:
 
 
 def open_loops(result: Result) -> set[str]:
-    """Names of workloads whose requests come by a clock of their own."""
+    """Names of workloads whose requests arrive by their own clock."""
     workloads = result.summary["config"]["workload"]
     return {one["name"] for one in workloads if _is_open(one)}
 
 
 def is_open(initiator: str, loops: set[str]) -> bool:
-    """Whether an initiator, or the trace that it is a device of, is among them."""
+    """Return True if an initiator, or the trace that it is a device of, is an open loop."""
     return initiator in loops or initiator.rpartition(".")[0] in loops
 
 
@@ -66,7 +66,7 @@ def _is_open(workload: dict[str, Any]) -> bool:
 
 
 def pairs(one: pl.LazyFrame, other: pl.LazyFrame) -> pl.LazyFrame:
-    """Each request with its like: columns of the second end in ``_other``."""
+    """Join each request with its counterpart: columns of the second end in ``_other``."""
     return one.join(other, on=["initiator", "index"], how="full", suffix="_other", coalesce=True)
 
 
@@ -94,7 +94,7 @@ def _by_logs(run: Result, one: pl.LazyFrame, other: pl.LazyFrame) -> Arrivals:
     for row in found.filter(pl.col("differ") > 0).iter_rows(named=True):
         return Arrivals(
             "different",
-            f"The runs were not asked for the same: {row['differ']:,} of the {row['both']:,} "
+            f"The runs did not get the same requests: {row['differ']:,} of the {row['both']:,} "
             f"requests of {row['initiator']} are other commands, from its request {row['first']} "
             "on (another seed, another workload, or drives that export different capacities).",
         )
@@ -104,7 +104,7 @@ def _by_logs(run: Result, one: pl.LazyFrame, other: pl.LazyFrame) -> Arrivals:
         if is_open(row["initiator"], loops):
             return Arrivals(
                 "different",
-                f"The runs were not asked at the same moments: {row['moved']:,} of the "
+                f"The runs got the requests at different times: {row['moved']:,} of the "
                 f"{row['both']:,} requests of {row['initiator']} arrive at another time.",
             )
     alone = int(found["alone"].sum())
@@ -114,13 +114,13 @@ def _by_logs(run: Result, one: pl.LazyFrame, other: pl.LazyFrame) -> Arrivals:
         return Arrivals("same", f"The same {number} requests at the same moments.{rest}")
     return Arrivals(
         "commands",
-        f"The same {number} commands in the same order, but at other moments: in a closed loop "
-        f"each comes when an earlier one has ended.{rest}",
+        f"The same {number} commands in the same order, but at different times: in a closed loop "
+        f"each arrives when an earlier one has ended.{rest}",
     )
 
 
 def _untimed(one: Result, other: Result) -> Arrivals:
-    """Of untimed runs, whose digests are of commands alone, and which have no moments."""
+    """Compare untimed runs: their digests cover commands alone, and they have no times."""
     lengths = [_requests(each) for each in (one, other)]
     if one.digest == other.digest and lengths[0] == lengths[1]:
         return Arrivals("commands", f"The same {lengths[0]:,} commands in the same order.")
@@ -129,10 +129,10 @@ def _untimed(one: Result, other: Result) -> Arrivals:
     if not _have_like_drives(one, other):
         return Arrivals(
             "unproven",
-            "Whether the runs were asked for the same is not known: they did not come equally "
-            "far, and on drives of another geometry addresses may be drawn differently.",
+            "It is unknown if the runs got the same requests: they did not get equally far, and on "
+            "drives of different geometry addresses may be drawn differently.",
         )
-    # What is asked for next depends on no drive here, so one run is the beginning of the other.
+    # Here no request depends on the drive, so one run is the beginning of the other.
     return Arrivals(
         "commands",
         "The same commands in the same order, by the configurations, as far as both runs went.",
@@ -140,12 +140,12 @@ def _untimed(one: Result, other: Result) -> Arrivals:
 
 
 def _requests(run: Result) -> int:
-    """Everything that was asked for."""
+    """Number of requests of all initiators and kinds."""
     return sum(asked[kind]["requests"] for asked in run.summary["initiators"] for kind in KINDS)
 
 
 def _unlike(one: Result, other: Result) -> Arrivals | None:
-    """Say what of that which is asked for differs; None where all of it is alike."""
+    """Describe the differences between the workloads and traces; None if there are none."""
     left, right = one.summary["config"], other.summary["config"]
     asked = [_asked(each) for each in (one, other)]
     parts: dict[str, tuple[Any, Any]] = {
@@ -158,7 +158,7 @@ def _unlike(one: Result, other: Result) -> Arrivals | None:
 
 
 def _have_like_drives(one: Result, other: Result) -> bool:
-    """Whether all is alike that the capacity depends on, and with it addresses."""
+    """Return True if all keys are alike that the capacity, and so the addresses, depend on."""
     configs = [each.summary["config"]["drive"] for each in (one, other)]
     drives = [[_at(config, keys) for keys in _DRIVE] for config in configs]
     return drives[0] == drives[1]
@@ -171,25 +171,25 @@ def _by_configuration(one: Result, other: Result) -> Arrivals:
     if not _have_like_drives(one, other):
         return Arrivals(
             "unproven",
-            "Whether the runs were asked for the same is not known: without logs of both "
-            "(--requests) nothing tells whether drives of another geometry got the same addresses.",
+            "It is unknown if the runs got the same requests: drives of different geometry may get "
+            "other addresses, which only logs of both runs (--requests) show.",
         )
     if _at(left, ("run",)) != _at(right, ("run",)):
-        return Arrivals("unproven", "The runs have the same workloads, but other limits.")
+        return Arrivals("unproven", "The runs have the same workloads, but different limits.")
     if len(open_loops(one)) == len(left["workload"]):
         return Arrivals("same", "The same requests at the same moments, by the configurations.")
     return Arrivals(
         "commands",
-        "The same commands in the same order, by the configurations, but at other moments: in "
-        "a closed loop each comes when an earlier one has ended.",
+        "The same commands in the same order, by the configurations, but at different times: in "
+        "a closed loop each arrives when an earlier one has ended.",
     )
 
 
 def _asked(result: Result) -> list[dict[str, Any]]:
-    """Workloads without what changes neither requests nor the moments at which they come."""
+    """Return the workloads without keys that change neither requests nor arrival times."""
     workloads = []
     for workload in result.summary["config"]["workload"]:
-        # In untimed runs there is no queue.
+        # Untimed runs have no queue.
         is_free = _is_open(workload) or result.untimed
         ignored = {"priority", "queue_depth"} if is_free else {"priority"}
         kept = {key: value for key, value in workload.items() if key not in ignored}

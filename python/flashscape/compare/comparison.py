@@ -36,18 +36,18 @@ class Comparison:
 
     @property
     def winner(self) -> Side | None:
-        """Of two sides, the one that is better; None where that is not significant."""
+        """The better one of two sides; None if that is not significant."""
         return self.contrasts[0].winner if len(self.contrasts) == 1 else None
 
     @property
     def tests(self) -> int:
-        """How many differences were tested together."""
+        """Number of differences that were tested together."""
         rows = (row for contrast in self.contrasts for row in contrast.differences)
         return sum(row.corrected is not None for row in rows)
 
     @property
     def method(self) -> str:
-        """How intervals were made and probabilities corrected, in sentences."""
+        """Description of the intervals and of the correction, in sentences."""
         methods = {r.method for c in self.contrasts for r in c.differences} - {"none"}
         told = [text for method, text in _METHODS.items() if method in methods]
         if told and len(self.sides[0].results) == 1:
@@ -63,21 +63,21 @@ class Comparison:
 
     @property
     def verdicts(self) -> list[str]:
-        """Who wins in each contrast; of several, with the names of the two."""
+        """Verdict of each contrast; if there are several, with the names of its two sides."""
         if len(self.contrasts) == 1:
             return [self.contrasts[0].verdict]
         return [f"{c.other.shown} against {c.baseline.shown}: {c.verdict}" for c in self.contrasts]
 
     @cached_property
     def frame(self) -> pl.DataFrame:
-        """A row for each figure of each contrast; columns as in docs/compare.md."""
+        """Return a row for each figure of each contrast; columns as in docs/compare.md."""
         import polars
 
         rows = [_row(c, row) for c in self.contrasts for row in c.differences]
         return polars.DataFrame(rows, infer_schema_length=None)
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything as plain data: what ``--json`` writes."""
+        """Return everything as plain data: the contents of ``--json``."""
         return {
             "alpha": self.alpha,
             "tests": self.tests,
@@ -101,11 +101,11 @@ class Comparison:
         }
 
     def to_json(self) -> str:
-        """The same as text."""
+        """Return the comparison as JSON text."""
         return json.dumps(self.to_dict(), indent=2, ensure_ascii=False) + "\n"
 
     def save(self, path: str | PathLike[str], *, force: bool = False) -> None:
-        """Write ``comparison.json`` to a directory; raise OutputError where it is in use."""
+        """Write ``comparison.json`` to a directory; raise OutputError if it is in use."""
         with output.Directory.claim(path, force=force) as directory:
             self.write_to(directory)
 
@@ -114,7 +114,7 @@ class Comparison:
         directory.add(DOCUMENT, self.to_json().encode())
 
     def pictured(self) -> Subject:
-        """What its picture shows."""
+        """Return the subject of the comparison's picture."""
         from flashscape.compare.picture import Row, Subject
 
         rows = [row for contrast in self.contrasts for row in contrast.differences]
@@ -124,7 +124,7 @@ class Comparison:
     def figure(self) -> Figure:
         """Draw the sides' latency tails as a figure of matplotlib, which notebooks show.
 
-        Raises OutputError where there is nothing to draw, or matplotlib is not installed.
+        Raises OutputError if there is nothing to draw, or matplotlib is not installed.
         """
         from flashscape.compare import picture
 
@@ -135,7 +135,7 @@ class Comparison:
     def draw_to(self, path: str | PathLike[str], *, force: bool = False) -> None:
         """Draw the sides' latency tails to a PNG, PDF or SVG file, as its suffix says.
 
-        Raises OutputError for another suffix, where the file is there already without
+        Raises OutputError for another suffix, if the file exists already without
         ``force``, and as :meth:`figure` does.
         """
         drawing.write(self.figure, path, force=force)

@@ -1,4 +1,4 @@
-"""One side against the baseline: who wins, and what differs, in words."""
+"""One side compared with the baseline: the winner, and the differences as sentences."""
 
 from __future__ import annotations
 
@@ -25,44 +25,44 @@ _NAMED = 0.1
 """Causes below this share of the tail's difference are not named."""
 
 _NAMED_MOST = 4
-"""Figures that a verdict names."""
+"""Most figures that a verdict names."""
 
 
 @dataclass(frozen=True, repr=False)
 class Contrast:
-    """One side against the baseline."""
+    """One side compared with the baseline."""
 
     baseline: Side
     other: Side
     arrivals: Arrivals
-    """What the sides have in common in what was asked of them."""
+    """Agreement between the requests of both sides."""
     differences: list[Difference]
     """A row for each figure."""
     tails: list[Tail]
-    """For each initiator and kind where the tail's difference comes from."""
+    """Cause of the tail's difference, for each initiator and kind."""
     has_logs: bool
-    """Whether there were logs of all runs when they were compared; some are not kept."""
+    """True if logs of all runs existed at the comparison; some are not kept."""
     wanted: Wanted = field(default_factory=default)
-    """What was compared, and what the verdict is about."""
+    """Figures that were compared, and figures that the verdict counts."""
 
     @property
     def partial(self) -> str | None:
-        """Why its figures cannot be compared, in a clause; None where they can."""
+        """Clause that says why its figures cannot be compared; None if they can."""
         return self.baseline.partial or self.other.partial
 
     @property
     def lost_apart(self) -> str | None:
-        """Why requests lost to power cuts keep hosts' figures from being compared, in a clause."""
+        """Clause about requests lost to power cuts, if these forbid comparing hosts' figures."""
         return lost_apart(self.baseline, self.other)
 
     @property
     def untimed(self) -> bool:
-        """Whether the runs took no simulated time, as all of a comparison do or none."""
+        """True if the runs were untimed; either all runs of a comparison are, or none."""
         return self.baseline.results[0].untimed
 
     @property
     def are_identical(self) -> bool:
-        """True where every run went as its like, to the last completion."""
+        """True if every run is identical to its counterpart, to the last completion."""
         sides = (self.baseline.results, self.other.results)
         return [_course(run) for run in sides[0]] == [_course(run) for run in sides[1]]
 
@@ -70,8 +70,8 @@ class Contrast:
     def winner(self) -> Side | None:
         """The side that is better in every figure with a significant difference.
 
-        Figures are those of hosts, or those that were chosen to count. None where there is
-        no such difference, or where each side has its own.
+        Figures are those of hosts, or those that were chosen to count. None if there is
+        no such difference, or if each side is better in some.
         """
         named = {row.winner for row in self._counted if row.winner}
         if len(named) != 1:
@@ -80,20 +80,20 @@ class Contrast:
 
     @property
     def _counted(self) -> list[Difference]:
-        """What the verdict is about: figures of hosts, or those that were chosen."""
+        """Figures that the verdict counts: those of hosts, or the chosen ones."""
         chosen = bool(self.wanted.counted)
         return [row for row in self.differences if row.counts and (chosen or row.initiator)]
 
     @cached_property
     def untested(self) -> list[Untested]:
-        """Figures that count and could not be tested, with the reasons; none of equal runs."""
+        """Figures that count and could not be tested, with the reasons; none for equal runs."""
         if self.are_identical:
             return []
         sides = (self.baseline, self.other)
         return untested.of(Compared(*sides, self.differences, self.has_logs, self.wanted))
 
     def difference(self, initiator: str, kind: str, figure: str) -> Difference:
-        """Return one row; raise KeyError where it was not compared."""
+        """Return one row; raise KeyError if it was not compared."""
         for row in self.differences:
             if (row.initiator, row.kind, row.figure) == (initiator, kind, figure):
                 return row
@@ -101,7 +101,7 @@ class Contrast:
 
     @property
     def verdict(self) -> str:
-        """Who wins, in a sentence."""
+        """Verdict of the contrast, as a sentence."""
         a, b = self.baseline.shown, self.other.shown
         if self.are_identical:
             last = "command" if self.untimed else "completion"
@@ -119,13 +119,13 @@ class Contrast:
             return f"{each}; no winner, as untimed runs have no latencies."
         if self.lost_apart is not None and any(row.initiator for row in self._counted):
             return (
-                f"No winner: {self.lost_apart}; no latency and no rate counts those, so what hosts "
-                "saw is not comparable."
+                f"No winner: {self.lost_apart}; latencies and rates do not include those, so "
+                "hosts' figures are not comparable."
             )
         return self._judgement(a, b)
 
     def _judgement(self, a: str, b: str) -> str:
-        """Who wins of two runs that can be compared, by the figures that count."""
+        """Return the verdict on two comparable runs, by the figures that count."""
         tested = [row for row in self._counted if row.corrected is not None]
         left = self.untested if self.wanted.counted else untested.of_hosts(self.untested)
         missed = sum(len(each.names) for each in left)
@@ -145,12 +145,12 @@ class Contrast:
             return f"{self.winner.shown} wins: {won}, {favour}{rest}.{self._against_winner()}"
         wins = sum(row.winner == "other" for row in significant)
         return (
-            f"Neither wins: of {count} of {figures} that differ significantly {b} is better in "
-            f"{wins}, {a} in {count - wins}{rest}."
+            f"Mixed: {count} of {figures} differ significantly; {b} is better in {wins}, {a} in "
+            f"{count - wins}{rest}."
         )
 
     def _against_winner(self) -> str:
-        """Which untested figures look better on the other side, as a sentence."""
+        """Return a sentence about untested figures that look better on the losing side."""
         loser = "other" if self.winner is self.baseline else "baseline"
         rows = [row for row in self._counted if row.corrected is None and row.looks_better == loser]
         if not rows:
@@ -162,7 +162,7 @@ class Contrast:
 
     @property
     def sentences(self) -> list[str]:
-        """Who starved, power cuts, each initiator and kind, then costs of the drive, and lives."""
+        """Sentences about starvation, power cuts, initiators, kinds, drive costs and lifetimes."""
         those = [told for side in (self.baseline, self.other) if (told := side.starved)]
         groups = dict.fromkeys(r.group for r in self.differences if r.initiator and r.counts)
         of_groups = [self._of_group(*group) for group in groups]
@@ -190,7 +190,7 @@ class Contrast:
 
     @staticmethod
     def _farthest(rows: list[Difference]) -> list[Difference]:
-        """The farthest percentile."""
+        """Return the farthest percentile."""
         return [row for row in rows if percentiles.billionths(row.figure) is not None][-1:]
 
     def _tail(self, initiator: str, kind: str) -> str:
@@ -199,7 +199,7 @@ class Contrast:
                 continue
             before, after = tail.total_ns
             change = after - before
-            # What goes the way of the whole, which the rest may partly undo.
+            # Keep the causes that change in the direction of the total.
             parts = [
                 f"{units.duration(abs(ns))} {'more' if change > 0 else 'less'} {cause.phrase}"
                 for cause, ns in tail.change_ns.items()
@@ -214,14 +214,14 @@ class Contrast:
         return ""
 
     def _cuts(self) -> list[str]:
-        """Of both sides, where the power of one of them was cut."""
+        """Sentences about the power cuts of both sides, if either had one."""
         sides = (self.baseline, self.other)
         if not any(outages.of_run(run) for side in sides for run in side.results):
             return []
         return [side.cuts for side in sides]
 
     def _lives(self) -> list[str]:
-        """How long drives lived, where that is no figure, as some survived."""
+        """Sentences about the drives' lifetimes, if some survived and no figure tells."""
         if not self.untimed or any(row.figure == "worn_out_bytes" for row in self.differences):
             return []
         return [self.baseline.life, self.other.life]
@@ -232,19 +232,19 @@ class Contrast:
 
 
 def _title(row: Difference) -> str:
-    """Such as ``host read p99.9``, or ``write amplification``."""
+    """Return a name such as ``host read p99.9``, or ``write amplification``."""
     if not row.initiator:
         return figure_name(row.figure)
     return f"{row.initiator} {row.kind.replace('_', '-')} {figure_name(row.figure)}"
 
 
 def _named(rows: list[Difference]) -> str:
-    """The names of a few figures, in brackets; nothing of many, which the table has."""
+    """Return the names of a few figures in brackets; nothing for many, which the table has."""
     return f" ({', '.join(map(_title, rows))})" if len(rows) <= _NAMED_MOST else ""
 
 
 def _course(run: Result) -> tuple[object, ...]:
-    """What a run did: its digest (of commands alone if untimed) and the flash's wear."""
+    """Return a run's identity: its digest (of commands alone if untimed) and the flash's wear."""
     return run.digest, run.summary["wear"], run.summary["write_amplification"]
 
 

@@ -1,4 +1,4 @@
-"""A figure of two runs, and what is known of the error of its difference."""
+"""A figure of two runs, and the error of its difference."""
 
 from __future__ import annotations
 
@@ -31,22 +31,22 @@ class Difference:
     also ``worn_out_bytes`` and ``erase_count_stddev``, after power cuts ``recovery_mean_ns``
     and ``recovery_pages``."""
     baseline: float
-    """Its value in the first run; the mean over seeds."""
+    """Value in the first run; the mean over seeds."""
     other: float
-    """Its value in the other run."""
+    """Value in the other run."""
     samples: tuple[int, int]
     """Requests behind it in each run (at or beyond a percentile), over all seeds."""
     method: Method
-    """Where the interval comes from."""
+    """Method of the interval."""
     estimate: Estimate | None
-    """The difference, other less baseline, with its error; None where that is not known."""
+    """Difference, other less baseline, with its error; None if the error is not known."""
     corrected: float | None = None
-    """The probability of such a difference by chance, corrected for all that are compared."""
+    """Probability of such a difference by chance, corrected for all compared figures."""
     alpha: float = 0.05
     counts: bool = True
-    """Whether the verdict may be about it: False of what ``--for`` leaves out."""
+    """True if the verdict counts it; False if ``--for`` leaves it out."""
     unjudged: str | None = None
-    """Why nobody is better by it, in a clause; None where the figure is judged."""
+    """Clause that says why no side is better by it; None if the figure is judged."""
 
     @property
     def difference(self) -> float:
@@ -55,22 +55,22 @@ class Difference:
 
     @property
     def interval(self) -> tuple[float, float] | None:
-        """The interval of the difference, at a confidence of 1 - alpha, not corrected."""
+        """Interval of the difference, at a confidence of 1 - alpha, not corrected."""
         return self.estimate.interval(1 - self.alpha) if self.estimate else None
 
     @property
     def is_significant(self) -> bool:
-        """Whether chance is ruled out, after the correction for all comparisons."""
+        """True if chance is ruled out, after the correction for all comparisons."""
         return self.corrected is not None and self.corrected < self.alpha
 
     @property
     def winner(self) -> Literal["baseline", "other"] | None:
-        """Who is better, where that is significant: a higher rate, a longer life, less else."""
+        """The significantly better side: by a higher rate, a longer life, or less of all else."""
         return self.looks_better if self.is_significant else None
 
     @property
     def looks_better(self) -> Literal["baseline", "other"] | None:
-        """Who is better by the bare values, significant or not; None where they are equal."""
+        """The better side by the bare values, significant or not; None if they are equal."""
         if not self.difference:
             return None
         grows = self.difference > 0

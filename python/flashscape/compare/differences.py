@@ -1,4 +1,4 @@
-"""The figures of hosts that two runs differ in, each with what is known of its error."""
+"""Hosts' figures in two runs, each with the error of its difference."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ if TYPE_CHECKING:
     from flashscape.result import Result
 
     Tell = Callable[[float], None]
-    """Is told which share is done."""
+    """Callback that receives the share done."""
 
 _BATCHES_MOST = 64
-"""At so many batches two and two are joined in a summary's interval of the mean."""
+"""Number of batches at which a summary joins pairs of them, for the interval of the mean."""
 
 
 def _unheard(_share: float) -> None:
-    """Nobody asks how far it has come."""
+    """Ignore the share done."""
 
 
 def of_seeds(
@@ -53,7 +53,7 @@ def of_seeds(
 def of_logs(
     one: Result, other: Result, arrivals: Arrivals, wanted: Wanted, tell: Tell = _unheard
 ) -> list[Difference]:
-    """Differences between two runs with logs: request by request where they are the same."""
+    """Differences between two runs with logs: request by request if they are the same."""
 
     def of(group: tuple[str, str]) -> list[Difference]:
         columns = _latencies(one, other, group, paired=arrivals.are_paired)
@@ -90,7 +90,7 @@ def _of_all(
 
 
 def _of_kept(row: Difference, one: Result, other: Result) -> Difference:
-    """A figure with the error that the tables of a run give it; as it is where they do not."""
+    """Return a figure with the error that the tables of a run give; unchanged if they give none."""
     if row.figure == "mean":
         means = _of_means(one, other, row.group)
         return replace(row, estimate=means, method="intervals of the means") if means else row
@@ -103,7 +103,7 @@ def _of_kept(row: Difference, one: Result, other: Result) -> Difference:
     apart = statistics.of_unpaired(*each)
     if each[0] is None or each[1] is None or apart is None:
         return row
-    # Exact, where the summaries have edges of buckets.
+    # Exact values; the summaries have edges of buckets.
     row = replace(row, baseline=each[0].value, other=each[1].value)
     return replace(row, estimate=apart, method="slowest requests")
 
@@ -111,7 +111,7 @@ def _of_kept(row: Difference, one: Result, other: Result) -> Difference:
 def corrected(
     rows: Sequence[Difference], alpha: float, wanted: Wanted | None = None
 ) -> list[Difference]:
-    """The same with probabilities corrected for how many there are of those that count."""
+    """Return the rows with probabilities corrected for the number of tested rows that count."""
     looked = wanted or default()
     rows = [replace(row, counts=looked.counts(*row.group, row.figure)) for row in rows]
     tested = [at for at, row in enumerate(rows) if row.estimate is not None and row.counts]
@@ -121,7 +121,7 @@ def corrected(
 
 
 def common_groups(ones: Sequence[Result], others: Sequence[Result]) -> list[tuple[str, str]]:
-    """Initiators and kinds that were asked in every run."""
+    """Initiators and kinds with requests in every run."""
     asked = [{(name, kind) for name, kind, _ in run.groups()} for run in (*ones, *others)]
     common = set.intersection(*asked)
     return [(name, kind) for name, kind, _ in ones[0].groups() if (name, kind) in common]
@@ -132,7 +132,7 @@ def _figures(run: Result, group: tuple[str, str]) -> dict[str, Any]:
 
 
 def _rate(run: Result, group: tuple[str, str]) -> list[str]:
-    """The rate of requests, where it is the drive's: an open loop has that of its arrivals."""
+    """Return the rate of requests if it is the drive's: an open loop has that of its arrivals."""
     return [] if is_open(group[0], open_loops(run)) else ["iops"]
 
 
@@ -144,7 +144,7 @@ def _value(run: Result, group: tuple[str, str], figure: str) -> float:
 
 
 def samples(runs: Sequence[Result], group: tuple[str, str], figure: str) -> int:
-    """Requests behind a figure, at or beyond it where it is a percentile, over all runs."""
+    """Requests behind a figure, or at or beyond it if it is a percentile, over all runs."""
     share = percentiles.billionths(figure)
     counts = [int(_figures(run, group)["requests"]) for run in runs]
     return sum(count if share is None else percentiles.beyond(share, count) for count in counts)
@@ -173,14 +173,14 @@ def _over_seeds(
 
 
 def _of_run(run: Result, group: tuple[str, str], far: dict[str, int]) -> dict[str, Figure]:
-    """The figures of a run; percentiles from its log, as the summary has them in buckets."""
+    """Return the figures of a run; percentiles from its log, as the summary has only buckets."""
     column = _in_order(run, group).collect()["latency_ns"]
     exact = {name: statistics.quantile(column, share / 1e9) for name, share in far.items()}
     mean, iops = (_value(run, group, figure) for figure in ("mean", "iops"))
-    # By which one request moves a mean that meets with the next latency there is; and by
-    # Little's law a closed loop has as many more requests a second as each is shorter.
+    # One request moves the mean by this much if it meets the next possible latency; by
+    # Little's law, the rate of a closed loop changes by the same share.
     step = statistics.gap(column.sort()) / len(column)
-    # What takes no time has no step.
+    # Requests without latency have no step.
     faster = iops * step / mean if mean else 0.0
     return {"mean": Figure(mean, step), "iops": Figure(iops, faster), **exact}
 
@@ -192,7 +192,7 @@ def _untested(one: Result, other: Result, group: tuple[str, str], figure: str) -
 
 
 def _of_means(one: Result, other: Result, group: tuple[str, str]) -> Estimate | None:
-    """From each summary's interval, as if the runs were independent."""
+    """Return the difference of the summaries' intervals, as if the runs were independent."""
     halves = []
     for run in (one, other):
         latency = _figures(run, group)["latency_ns"]
@@ -263,7 +263,7 @@ def _in_blocks(
 def _estimates(
     columns: list[pl.Series], quantiles: list[float], *, paired: bool
 ) -> list[Estimate] | None:
-    """Of the mean, then of each quantile."""
+    """Return the estimate of the mean, then of each quantile."""
 
     def of(blocks: Blocks) -> list[Estimate] | None:
         mean, far = blocks.mean(), blocks.quantiles(quantiles)

@@ -38,7 +38,7 @@ def of_drives(baselines: Sequence[Result], others: Sequence[Result]) -> list[Dif
 
 
 def _of_recoveries(baselines: Sequence[Result], others: Sequence[Result]) -> list[Difference]:
-    """What recovering from a power cut took in the mean, where every run has done so."""
+    """Return the mean cost of recovering from a power cut, if every run has recovered."""
     known = [[_recovery(run) for run in runs] for runs in (baselines, others)]
     rows = []
     for at, figure in enumerate(("recovery_mean_ns", "recovery_pages")):
@@ -50,19 +50,19 @@ def _of_recoveries(baselines: Sequence[Result], others: Sequence[Result]) -> lis
 
 
 def _recovery(run: Result) -> tuple[Figure, Figure] | None:
-    """Duration, and pages read of metadata and checkpoint, of those that came to their end."""
+    """Return duration, and pages read of metadata and checkpoint, of finished recoveries."""
     cuts = [cut for cut in outages.of_run(run) if not cut["interrupted"]]
     if not cuts:
         return None
     lasted = sum(cut["duration_ns"] for cut in cuts) / len(cuts)
     pages = sum(cut["pages_scanned"] + cut["checkpoint_pages"] for cut in cuts) / len(cuts)
-    # One of the cuts might have found a page more.
+    # Chance may move the pages read by one in one of the cuts.
     step = 1 / len(cuts)
     return Figure(lasted, max(1.0, lasted / pages) * step if pages else step), Figure(pages, step)
 
 
 def _judged(row: Difference, baselines: Sequence[Result], others: Sequence[Result]) -> Difference:
-    """A figure that grows with what is written, which tells drives apart that wrote as much."""
+    """Return a figure that grows with the data written; untested unless the drives wrote alike."""
     if (why := _why_unjudged(baselines, others)) is None:
         return row
     return replace(row, estimate=None, method="none", unjudged=why)
@@ -78,9 +78,9 @@ def _why_unjudged(baselines: Sequence[Result], others: Sequence[Result]) -> str 
 
 
 def _wrote_as_much(one: Result, other: Result) -> bool:
-    """Whether what one wrote more than the other comes to less than an erase.
+    """Return True if the drives' host writes differ by less than one erase.
 
-    Requests that were under way as a warm-up or the run ended make such a difference.
+    Requests that were outstanding at the end of the warm-up or the run make such a difference.
     """
     less, more = sorted(run.summary["write_amplification"]["host_bytes"] for run in (one, other))
     erases = max(run.summary["wear"]["erases"] for run in (one, other))
@@ -88,14 +88,14 @@ def _wrote_as_much(one: Result, other: Result) -> bool:
 
 
 def _a_page(run: Result) -> float:
-    """By which one page more raises write amplification."""
+    """Return the increase of write amplification by one page."""
     geometry = run.summary["config"]["drive"]["geometry"]
     written = float(run.summary["write_amplification"]["host_bytes"])
     return units.size_of(geometry["page_size"]) / written
 
 
 def of_lives(ones: Sequence[Result], others: Sequence[Result]) -> list[Difference]:
-    """Differences between untimed runs: what they have cost the flash, paired by seeds."""
+    """Differences between untimed runs: their cost to the flash, paired by seeds."""
     counts = (len(ones), len(others))
     rows = of_drives(ones, others)
     for figure, of in (("worn_out_bytes", _life), ("erase_count_stddev", _spread)):
@@ -107,13 +107,13 @@ def of_lives(ones: Sequence[Result], others: Sequence[Result]) -> list[Differenc
 
 
 def _life(run: Result) -> Figure | None:
-    """What was asked for when the drive was worn out, and by which one page more raises it."""
+    """Bytes asked for when the drive was worn out, with one page as the step."""
     worn = run.worn_out_bytes
     page = units.size_of(run.summary["config"]["drive"]["geometry"]["page_size"])
     return None if worn is None else Figure(float(worn), float(page))
 
 
 def _spread(run: Result) -> Figure | None:
-    """How unevenly blocks are worn, and by which one erase more may change it."""
+    """Standard deviation of erase counts, with the change by one erase as the step."""
     spread = run.summary["wear"]["erase_count"]
     return None if spread is None else Figure(spread["stddev"], 1 / len(run.wear))

@@ -1,4 +1,4 @@
-"""A comparison that was kept in a directory, as far as pictures need it."""
+"""The picture of a comparison, read from a directory that keeps the comparison."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def pictured(folder: Path) -> Subject:
-    """What the picture of a comparison shows; raise OutputError where it cannot be read."""
+    """Return the subject of a comparison's picture; raise OutputError if it cannot be read."""
     file = folder / DOCUMENT
     document = _read(file)
     try:
@@ -26,7 +26,7 @@ def pictured(folder: Path) -> Subject:
             for contrast in document["contrasts"]
             for row in contrast["differences"]
         ]
-        # As Comparison.verdicts has them.
+        # Same texts as Comparison.verdicts.
         verdicts = [contrast["verdict"] for contrast in document["contrasts"]]
         if len(verdicts) > 1:
             shown = {side.label: side.shown for side in sides}
@@ -45,7 +45,7 @@ def pictured(folder: Path) -> Subject:
 
 
 def runs_of(folder: Path) -> list[Path]:
-    """The directories of the runs that a comparison has kept in its own; raise OutputError."""
+    """Return the directories of a comparison's own runs; raise OutputError."""
     places = [place for side in _read(folder / DOCUMENT)["sides"] for place in side["results"]]
     inside = (folder / place for place in places if place is not None)
     return [each for each in inside if each.is_relative_to(folder)]
@@ -82,7 +82,7 @@ def _side(file: Path, side: dict[str, Any]) -> Side:
                 "compare again"
             )
         results.append(result)
-    # Comparisons of earlier versions do not say who has given the name.
+    # Comparisons of earlier versions lack this key.
     is_named = side.get("is_named", False)
     places = tuple(side["results"])
     return Side(label, side["name"], tuple(side["seeds"]), results, places, is_named)

@@ -21,20 +21,20 @@ _DASHES: Any = ("-", (0, (5, 1.5)), (0, (3, 1, 1, 1)), (0, (1, 1)))
 _PANELS = 6
 _COLUMNS = 2
 _LINE = 80
-"""Characters of the verdict that a column is wide."""
+"""Characters of the verdict per column of panels."""
 
 
 class Row(NamedTuple):
-    """A figure that was compared, as far as the picture is concerned."""
+    """A compared figure, with the fields that the picture needs."""
 
     group: tuple[str, str]
     """Initiator and kind; the initiator is empty for a figure of the whole drive."""
     is_won: bool
-    """Whether one side is better by it."""
+    """True if one side is better by it."""
 
 
 class Subject(NamedTuple):
-    """A comparison, as far as its picture shows it."""
+    """A comparison, with the fields that the picture needs."""
 
     sides: Sequence[Side]
     rows: Sequence[Row]
@@ -42,7 +42,7 @@ class Subject(NamedTuple):
 
 
 def why_not(compared: Subject) -> str | None:
-    """Why there is nothing to draw, or nothing to draw with; None where there is."""
+    """Say why nothing can be drawn; None if a picture is possible."""
     if compared.sides[0].results[0].untimed:
         return "the runs took no simulated time (run.untimed)"
     return None if drawing.is_available() else drawing.NOT_INSTALLED
@@ -81,9 +81,9 @@ def _draw(compared: Subject) -> Figure:
 
 
 def _groups(compared: Subject) -> list[tuple[str, str]]:
-    """Kinds with a difference that is significant first, reads before writes as they come."""
+    """Kinds with a significant difference first, then reads before writes in their order."""
     groups = list(dict.fromkeys(row.group for row in compared.rows if row.group[0]))
-    # What takes no time on any side has no curve.
+    # Kinds without latency have no curve.
     groups = [group for group in groups if _takes_time(compared.sides, *group)] or groups
     moved = {row.group for row in compared.rows if row.is_won}
     groups.sort(key=lambda group: group not in moved)
@@ -102,25 +102,25 @@ def _panel(axes: Axes, sides: Sequence[Side], group: tuple[str, str]) -> None:
     lines, labels = [], []
     for at, side in enumerate(sides):
         look: Any = {"color": _COLOURS[at % 6], "linestyle": _DASHES[at % 4]}
-        # Seeds are thin lines of one colour: their spread is what the interval is about.
+        # The curves of seeds are thin lines of one colour; their spread shows the interval.
         look["linewidth"] = 1.8 if len(side.results) == 1 else 0.9
         for number, result in enumerate(side.results):
             drawn = axes.step(*_curve(result, name, kind), where="post", **look)
             if not number:
                 lines += drawn
                 many = f", {len(side.results)} seeds" if len(side.results) > 1 else ""
-                # What was worst is missing from such a curve, which looks the better for it.
+                # The slowest requests are missing from such a curve, so it looks too good.
                 partial = " – partial" if side.partial is not None else ""
                 labels.append(f"{side.label}: {drawing.short(side.name, 40)}{many}{partial}")
     drawing.label_tail(axes)
-    # Lines come from the upper left, so this corner is mostly free.
+    # Curves begin at the upper left, so this corner is mostly free.
     legend = axes.legend(lines, labels, loc="lower left", frameon=True, edgecolor="none")
     legend.set_in_layout(False)
 
 
 def _curve(result: Any, name: str, kind: str) -> tuple[Any, Any]:
     latency = result.of_kind(kind, name)
-    # Nothing has no place on a logarithmic axis: that part of a curve is left of it.
+    # A logarithmic axis has no zero: that part of a curve lies to the left of it.
     least = min((upper for upper, _ in latency.buckets if upper > 0), default=1)
     begin = latency.min or min(least, max(1, latency.max))
     passed, latencies, shares = 0, [begin], [1.0]
@@ -128,6 +128,6 @@ def _curve(result: Any, name: str, kind: str) -> tuple[Any, Any]:
         passed += requests
         latencies.append(max(begin, min(upper, latency.max)))
         shares.append((latency.requests - passed) / latency.requests)
-    # The last bucket has nothing beyond it, which a logarithm cannot show.
+    # No request lies beyond the last bucket, and a logarithmic axis has no zero.
     shares[-1] = 1 / latency.requests
     return drawing.thinned(latencies, [max(share, math.ulp(0.0)) for share in shares])

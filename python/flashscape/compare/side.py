@@ -1,4 +1,4 @@
-"""One of the runs that are compared: what it is, and what its figures leave out."""
+"""One side of a comparison: its name, its runs, and what its figures leave out."""
 
 from __future__ import annotations
 
@@ -15,30 +15,30 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, repr=False)
 class Side:
-    """One of the runs that are compared, or one for each seed."""
+    """One side of a comparison: one run, or one run for each seed."""
 
     label: str
     """``A``, ``B``, …"""
     name: str
-    """What it is: a file, a directory, a variation."""
+    """Name: a file, a directory, a variation."""
     seeds: tuple[int, ...]
     """The seed of each run."""
     results: list[Result]
-    """One for each seed."""
+    """Result of each seed."""
     folders: tuple[str | None, ...] = ()
-    """Where each of these is kept: as seen from the directory of the comparison, from the
-    root where it is an earlier run's, None for nowhere."""
+    """Directories of the results: relative to the comparison's directory, absolute for an
+    earlier run, None if they are not kept."""
     is_named: bool = False
-    """Whether somebody has given the name to tell this side by."""
+    """True if the user has given the name."""
 
     @property
     def shown(self) -> str:
-        """What reports call it: its name where one was given, else the label."""
+        """Name in reports: the given name if there is one, else the label."""
         return self.name if self.is_named else self.label
 
     @property
     def partial(self) -> str | None:
-        """Why its figures leave out what was worst, in a clause; None where they do not."""
+        """Clause that says why its figures leave out the slowest requests; None if they do not."""
         for seed, result in zip(self.seeds, self.results, strict=True):
             if (why := _left_out(result)) is not None:
                 whose = self.shown if len(self.seeds) == 1 else f"{self.shown} (seed {seed})"
@@ -47,7 +47,7 @@ class Side:
 
     @property
     def fate(self) -> str:
-        """Whether its drive was worn out, in a clause, of untimed runs."""
+        """Clause that says if the drive was worn out, for untimed runs."""
         worn = sum(result.worn_out_bytes is not None for result in self.results)
         if len(self.results) == 1:
             return "was worn out" if worn else "survived"
@@ -57,9 +57,9 @@ class Side:
 
     @property
     def life(self) -> str:
-        """When its drive was worn out, or what it survived, as a sentence; untimed."""
+        """Sentence with the bytes until the drive was worn out, or that it survived; untimed."""
         lives = [life for result in self.results if (life := result.worn_out_bytes) is not None]
-        # A run that is worn out has its last request neither answered nor counted.
+        # A run that is worn out neither answers nor counts its last request.
         survived = [_asked(result) for result in self.results if result.worn_out_bytes is None]
         if not lives:
             return f"{self.shown} {self.fate} the {_sizes(survived)} asked for."
@@ -70,14 +70,14 @@ class Side:
 
     @property
     def cuts(self) -> str:
-        """Its power cuts, in sentences."""
+        """Sentences about the power cuts."""
         told = " ".join(outages.sentences(*self.results)) or "The power was not cut."
         over = f", over {len(self.seeds)} seeds" if len(self.seeds) > 1 else ""
         return f"{self.shown}{over}: {told}"
 
     @property
     def starved(self) -> str | None:
-        """How many of its requests starved, as a sentence; None where none did."""
+        """Sentence with the number of requests that starved; None if none did."""
         found = [result.starvation for result in self.results]
         starved = sum(each["requests"] for each in found if each is not None)
         if not starved:
@@ -89,10 +89,10 @@ class Side:
 
 
 def lost_apart(one: Side, other: Side) -> str | None:
-    """Why requests that power cuts have lost tell the sides apart, in a clause; or None.
+    """Clause about requests that power cuts have lost, if these forbid a comparison; or None.
 
-    They are in no latency and no rate. Where both sides lose some, a few more of one are less than
-    what a percentile needs behind it.
+    Latencies and rates leave lost requests out. If both sides lose a similar number, the difference
+    is smaller than the number of samples that a percentile needs.
     """
     for ours, theirs in zip(one.results, other.results, strict=True):
         lost = (outages.lost_requests(ours), outages.lost_requests(theirs))
@@ -104,18 +104,18 @@ def lost_apart(one: Side, other: Side) -> str | None:
 
 
 def _asked(result: Result) -> int:
-    """Bytes that were asked for, of a run without a warm-up."""
+    """Bytes of all requests, in a run without a warm-up."""
     initiators = result.summary["initiators"]
     return sum(initiator[kind]["bytes"] for initiator in initiators for kind in KINDS)
 
 
 def _sizes(counts: list[int]) -> str:
-    """Such as ``14.5 GB``, or ``6.43 GB to 6.52 GB`` where they differ."""
+    """Format sizes: ``14.5 GB``, or ``6.43 GB to 6.52 GB`` if they differ."""
     return " to ".join(dict.fromkeys(units.size(edge) for edge in (min(counts), max(counts))))
 
 
 def _left_out(result: Result) -> str | None:
-    """Why a run's figures cover only what went well, in a clause."""
+    """Clause that says why a run's figures cover only its beginning or its answered requests."""
     if result.cut_short is not None:
         return f"was {result.cut_short}"
     starvation = result.starvation

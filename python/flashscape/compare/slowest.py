@@ -1,9 +1,10 @@
-"""Far percentiles of a run without a log, from its slowest requests.
+"""Errors of far percentiles of a run without a log, from its slowest requests.
 
-A histogram has no order, so it cannot tell how much requests resemble their neighbours, and
-its percentiles have no honest error. The table ``slowest`` has the moments of the requests
-beyond a far percentile. How unevenly these fall on blocks of time gives the error of their
-number, and the latencies at that many more and fewer of them bound the percentile (Woodruff).
+A histogram has no order, so it does not tell how much neighbouring requests resemble each other,
+and its percentiles have no honest error. The table ``slowest`` has the arrival times of the
+requests beyond a far percentile. Their unequal numbers in blocks of time give the error of the
+number of slow requests; the latencies at a rank that many higher and lower bound the percentile
+(Woodruff).
 """
 
 from __future__ import annotations
@@ -21,9 +22,9 @@ if TYPE_CHECKING:
 
 
 def of_run(run: Result, group: tuple[str, str], beyond: int) -> Estimate | None:
-    """The percentile at or beyond which so many requests of a group lie; or None.
+    """Return the percentile with ``beyond`` requests of a group at or above it; or None.
 
-    None where ``slowest`` has too few of them, or they resemble each other for too long.
+    None if ``slowest`` has too few of them, or they resemble each other for too long.
     """
     import polars as pl
 
@@ -37,7 +38,7 @@ def of_run(run: Result, group: tuple[str, str], beyond: int) -> Estimate | None:
 def estimate(
     falling: Sequence[int], arrived: Sequence[int], beyond: int, span: tuple[int, int]
 ) -> Estimate | None:
-    """The same of latencies in falling order, with when each arrived in a span of time."""
+    """Estimate the percentile from falling latencies, arrival times and the span of the run."""
     if beyond > len(falling):
         return None
     value = falling[beyond - 1]
@@ -50,13 +51,13 @@ def estimate(
     fewer, more = math.floor(beyond - t * error), math.ceil(beyond + t * error)
     if fewer < 1 or more > len(falling):
         return None
-    # The longer half of the interval: a tail is longer above than below.
+    # Take the longer half of the interval: a tail is longer above than below.
     half = max(falling[fewer - 1] - value, value - falling[more - 1])
     return Estimate(float(value), half / t, freedom)
 
 
 def _of_number(moments: Sequence[int], span: tuple[int, int]) -> tuple[float, int] | None:
-    """The error of how many there are, and its degrees of freedom."""
+    """Return the error of the number of slow requests, and its degrees of freedom."""
     begin, end = span
     if end <= begin:
         return None
@@ -64,13 +65,13 @@ def _of_number(moments: Sequence[int], span: tuple[int, int]) -> tuple[float, in
         blocks = [0.0] * count
         for moment in moments:
             at = (moment - begin) * count // (end - begin)
-            # A request that is counted may have arrived in the warm-up.
+            # A counted request may have arrived in the warm-up.
             blocks[min(max(at, 0), count - 1)] += 1
         resemblance = correlation(blocks)
         if resemblance <= ONE_SIDED_95 / math.sqrt(count):
             mean = len(moments) / count
             spread = math.fsum((each - mean) ** 2 for each in blocks) / (count - 1)
             widening = 1 + 2 * max(0.0, resemblance)
-            # No steadier than independent requests, which chance alone may make them look.
+            # At least the error of independent requests; by chance they may look steadier.
             return math.sqrt(max(count * spread * widening, len(moments))), count - 1
     return None

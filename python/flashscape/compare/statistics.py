@@ -1,8 +1,8 @@
-"""Differences with an honest error: batch means, a bootstrap of blocks, t, and Holm's correction.
+"""Differences with their errors: batch means, bootstrap of blocks, Student's t, Holm's correction.
 
-Latencies of neighbouring requests resemble each other, so nothing here takes requests for
-independent: blocks of many requests are, nearly, and where even they are not, the error is
-widened, or there is none. docs/compare.md gives the method and its sources.
+Latencies of neighbouring requests resemble each other, so requests are never treated as
+independent. Blocks of many requests nearly are. If the blocks are not, the error is
+widened, or not given. docs/compare.md describes the method and its sources.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ if TYPE_CHECKING:
     import polars as pl
 
 BLOCKS = (40, 20, 10)
-"""Into how many blocks requests are divided: the first of these whose means are independent."""
+"""Numbers of blocks to try, in this order, until their means are independent."""
 
 BLOCK_LEAST = 10
-"""Requests that a block has at least."""
+"""Least number of requests in a block."""
 
 RESAMPLES = 400
 _SEED = 20231107
-"""The bootstrap draws the same blocks whenever it is repeated."""
+"""Seed of the bootstrap: it draws the same blocks in every run."""
 
 ONE_SIDED_95 = 1.645
 
@@ -42,22 +42,22 @@ class Estimate(NamedTuple):
     freedom: int
 
     def interval(self, confidence: float) -> tuple[float, float]:
-        """The interval that covers the true difference with this probability."""
+        """Return the interval that covers the true difference with this probability."""
         half = student_quantile((1 + confidence) / 2, self.freedom) * self.error
         return self.value - half, self.value + half
 
     @property
     def p(self) -> float:
-        """The probability of a difference as large as this where there is none."""
+        """Probability of a difference as large as this if there is none."""
         if self.error == 0:
             return 1.0 if self.value == 0 else 0.0
         return 2 * (1 - student_cdf(abs(self.value) / self.error, self.freedom))
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
-    """Probabilities corrected for how many there are (Holm 1979), in the same order.
+    """Return probabilities corrected for their number (Holm 1979), in the same order.
 
-    With those below alpha called significant, the chance that any of them is called so
+    If those below alpha are called significant, the chance that any of them is called so
     by mistake is at most alpha, however they depend on each other.
     """
     order = sorted(range(len(p_values)), key=lambda at: p_values[at])
@@ -74,14 +74,14 @@ class Figure(NamedTuple):
 
     value: float
     step: float = 0.0
-    """The next value that it could have had is so far away."""
+    """Distance to the next value that the figure could have had."""
 
 
 def of_pairs(pairs: Sequence[tuple[Figure, Figure]]) -> Estimate | None:
-    """The mean of independent differences, such as one for each seed; None of fewer than two.
+    """Return the mean of independent differences, one for each seed; None for fewer than two.
 
-    Of figures that go in steps a few differences are easily equal, which says nothing of
-    their error: a step has a variance of a twelfth of its square, as rounding has.
+    Figures with discrete steps often have equal differences, which do not prove a small
+    error: a step adds the variance of rounding, a twelfth of its square.
     """
     count = len(pairs)
     if count < 2:
@@ -95,7 +95,7 @@ def of_pairs(pairs: Sequence[tuple[Figure, Figure]]) -> Estimate | None:
 
 
 def of_unpaired(one: Estimate | None, other: Estimate | None) -> Estimate | None:
-    """The second less the first, which are independent (Welch)."""
+    """Return the second less the first, which are independent (Welch)."""
     if one is None or other is None:
         return None
     squares = (one.error**2, other.error**2)
@@ -107,7 +107,7 @@ def of_unpaired(one: Estimate | None, other: Estimate | None) -> Estimate | None
 
 
 class Blocks:
-    """One run's latencies in the order of arrival, or two runs' of the same requests."""
+    """Latencies of one run in the order of arrival, or of two runs with the same requests."""
 
     def __init__(self, columns: Sequence[pl.Series]) -> None:
         import polars as pl
@@ -117,11 +117,11 @@ class Blocks:
 
     @property
     def are_enough(self) -> bool:
-        """False where requests are too few, or resemble each other for too long."""
+        """False if there are too few requests, or they resemble each other for too long."""
         return self.count > 0
 
     def mean(self) -> Estimate | None:
-        """The mean, or the mean difference of the second less the first."""
+        """Return the mean, or the mean difference of the second less the first."""
         if not self.are_enough:
             return None
         value = self._means(self._value(), 1)[0]
@@ -133,7 +133,7 @@ class Blocks:
     def quantiles(
         self, quantiles: Sequence[float], resamples: int = RESAMPLES
     ) -> list[Estimate] | None:
-        """Quantiles, or the differences of quantiles, by resampling whole blocks.
+        """Return quantiles, or the differences of quantiles, by resampling whole blocks.
 
         Each is of all requests; the error is the standard deviation over
         resamples, in which both columns are made of the same blocks.
@@ -149,7 +149,7 @@ class Blocks:
             values = [_less(of_one) for of_one in zip(*(d[at] for d in drawn), strict=True)]
             mean = math.fsum(values) / len(values)
             spread = math.fsum((each - mean) ** 2 for each in values) / (len(values) - 1)
-            # What a resample knows of a value is its bucket.
+            # A resample knows a value only to its bucket.
             steps = math.fsum((_width(of[at]) ** 2) / 12 for of in exact)
             widened = spread * self.count / (self.count - 1) * self.widening + steps
             value = _less([of[at] for of in exact])
@@ -160,7 +160,7 @@ class Blocks:
         return self.columns[0] if len(self.columns) == 1 else self.columns[1] - self.columns[0]
 
     def _division(self) -> tuple[int, float]:
-        """How many blocks, and how much their means still depend on each other."""
+        """Return the number of blocks, and the widening for the correlation of their means."""
         checked = [self._value(), *(self.columns if len(self.columns) > 1 else ())]
         for count in BLOCKS:
             if len(self.columns[0]) < count * BLOCK_LEAST:
@@ -171,14 +171,14 @@ class Blocks:
         return 0, 1.0
 
     def _means(self, column: pl.Series, count: int) -> list[float]:
-        """Means of so many blocks; their lengths differ by one at most."""
+        """Return means of so many blocks; block lengths differ by one at most."""
         edges = [len(column) * at // count for at in range(count + 1)]
         return [float(column[low:high].mean()) for low, high in pairwise(edges)]  # type: ignore[arg-type]
 
     def _resampled(
         self, column: pl.Series, quantiles: Sequence[float], resamples: int
     ) -> list[list[float]]:
-        """For each quantile its value in every resample."""
+        """Return each quantile's value in every resample."""
         import random
 
         values, passed = self._histograms(column)
@@ -198,7 +198,7 @@ class Blocks:
         return found
 
     def _histograms(self, column: pl.Series) -> tuple[list[float], list[tuple[int, ...]]]:
-        """Middles of buckets 0.1 % wide, and how many of each block lie up to there."""
+        """Return middles of buckets 0.1 % wide, and each block's cumulative counts."""
         import polars as pl
 
         length = len(column)
@@ -220,7 +220,7 @@ class Blocks:
 
 
 def correlation(means: Sequence[float]) -> float:
-    """How much each resembles the one before it, from -1 to 1."""
+    """Return the correlation of each mean with the one before it, from -1 to 1."""
     mean = math.fsum(means) / len(means)
     squares = math.fsum((each - mean) ** 2 for each in means)
     if squares == 0:
@@ -229,22 +229,22 @@ def correlation(means: Sequence[float]) -> float:
 
 
 def rank(quantile: float, samples: int) -> int:
-    """The place of a quantile among samples in rising order, from 1."""
+    """Return the rank of a quantile among samples in rising order, from 1."""
     billionths = round(quantile * 1_000_000_000)
     return max(1, -(-billionths * samples // 1_000_000_000))
 
 
 def exact_quantiles(column: pl.Series, quantiles: Sequence[float]) -> list[float]:
-    """The least values that at least the shares ``quantiles`` do not exceed."""
+    """Return the least values that at least the shares ``quantiles`` do not exceed."""
     risen = column.sort()
     return [float(risen[rank(quantile, len(risen)) - 1]) for quantile in quantiles]
 
 
 def quantile(column: pl.Series, share: float) -> Figure:
-    """A quantile, and how far apart values lie where it may well have been.
+    """Return a quantile, and the largest step between values near it.
 
-    That is within two standard deviations of the rank (Wilks), which are at least what
-    chance moves it by: where latencies have few values, it jumps from one to another.
+    Near means within two standard deviations of the rank (Wilks), which are at least what
+    chance moves it by: if latencies have few values, it jumps from one to another.
     """
     risen = column.sort()
     at = rank(share, len(risen)) - 1
@@ -253,7 +253,7 @@ def quantile(column: pl.Series, share: float) -> Figure:
 
 
 def gap(risen: pl.Series) -> float:
-    """The largest step between neighbours in rising order; of latencies 1 ns at least."""
+    """Return the largest step between neighbours in rising order; at least 1 ns for latencies."""
     largest = risen.diff().max()
     return max(1.0, float(largest or 0))  # type: ignore[arg-type]
 
@@ -263,5 +263,5 @@ def _less(values: Sequence[float]) -> float:
 
 
 def _width(value: float) -> float:
-    """Of the bucket that a value is in; below 2 µs a nanosecond, which is exact."""
+    """Width of the bucket that a value is in; below 2 µs a nanosecond, which is exact."""
     return 2.0 ** max(0, math.floor(math.log2(max(value, 1))) - 10) - 1

@@ -1,4 +1,4 @@
-"""Requests beyond a percentile of both runs: where their time went, and what changed in it."""
+"""Requests beyond a percentile of both runs: the causes of their latency, and its change."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ _FAR = (99.9, 99.0, 90.0, 50.0)
 
 @dataclass(frozen=True)
 class Tail:
-    """Requests beyond a percentile, in both runs, and where their time went."""
+    """Requests beyond a percentile, in both runs, with the causes of their latency."""
 
     initiator: str
     kind: str
     above: float
     """The percentile."""
     each_ns: tuple[dict[Cause, float], dict[Cause, float]]
-    """Time of a request by cause, in the mean over the seeds; of baseline and other."""
+    """Mean time of a request by cause, over the seeds; of baseline and other."""
 
     @property
     def change_ns(self) -> dict[Cause, float]:
@@ -36,12 +36,12 @@ class Tail:
 
     @property
     def total_ns(self) -> tuple[float, float]:
-        """Latency of these requests in the mean."""
+        """Mean latency of these requests."""
         return sum(self.each_ns[0].values()), sum(self.each_ns[1].values())
 
 
 def tails(one: Side, other: Side, groups: list[tuple[str, str]]) -> list[Tail]:
-    """Where the requests beyond the farthest founded percentile spent their time."""
+    """Return the causes of latency beyond the farthest percentile that has enough samples."""
     found = []
     for group in groups:
         fewest = min(_requests(run, group) for run in (*one.results, *other.results))

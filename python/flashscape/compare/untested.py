@@ -1,4 +1,4 @@
-"""Figures that a comparison cannot test: which, why, and what would get them tested."""
+"""Figures that a comparison cannot test, with the reasons and the remedies."""
 
 from __future__ import annotations
 
@@ -22,24 +22,24 @@ SEEDS = "compare the experiment files with --seeds 5 (seeds=5)"
 
 
 class Untested(NamedTuple):
-    """Figures that could not be tested for one reason."""
+    """Figures that could not be tested, for one reason."""
 
     names: tuple[str, ...]
-    """As ``--for`` calls them."""
+    """Names, as ``--for`` takes them."""
     why: str
-    """A clause."""
+    """Reason, as a clause."""
     remedy: str | None
-    """What to do; None where nothing helps."""
+    """Remedy; None if there is none."""
 
     @property
     def sentence(self) -> str:
-        """The same for people."""
+        """Reason and remedy as a sentence."""
         remedy = f"; to test them, {self.remedy}" if self.remedy else ""
         return f"{_listed(self.names)}: {self.why}{remedy}."
 
 
 class Compared(NamedTuple):
-    """What was compared, as far as reasons come from it."""
+    """Inputs of a comparison that the reasons are derived from."""
 
     baseline: Side
     other: Side
@@ -49,17 +49,17 @@ class Compared(NamedTuple):
 
     @property
     def sides(self) -> tuple[Side, Side]:
-        """Both of them."""
+        """Both sides."""
         return self.baseline, self.other
 
     @property
     def untimed(self) -> bool:
-        """Whether the runs took no simulated time."""
+        """True if the runs were untimed."""
         return self.baseline.results[0].untimed
 
 
 def of(compared: Compared) -> list[Untested]:
-    """What of that which counts was not tested, in the order of the table."""
+    """Return the untested figures that count, in the order of the table."""
     alike: dict[tuple[str, str | None], list[str]] = {}
     for row in compared.rows:
         if row.counts and row.corrected is None:
@@ -70,7 +70,7 @@ def of(compared: Compared) -> list[Untested]:
 
 
 def of_hosts(found: Sequence[Untested]) -> list[Untested]:
-    """The same without figures of the drive."""
+    """Return the untested figures without those of the drive."""
     costs = {name("", "", cost) for cost in COSTS}
     kept = (each._replace(names=tuple(n for n in each.names if n not in costs)) for each in found)
     return [each for each in kept if each.names]
@@ -80,18 +80,18 @@ def _reason(row: Difference, compared: Compared) -> tuple[str, str | None]:
     if row.unjudged is not None:
         return row.unjudged, None
     if partial := compared.baseline.partial or compared.other.partial:
-        return f"{partial}, so what was worst is missing", "run it to its end"
+        return f"{partial}, so its slowest requests are missing", "run it to its end"
     if row.initiator and (lost := lost_apart(*compared.sides)) is not None:
         return lost, None
     if len(compared.baseline.results) == 1 and (not row.initiator or row.figure == "iops"):
-        return "one run of each says nothing of the spread between runs", SEEDS
+        return "one run of each does not show the spread between runs", SEEDS
     if compared.has_logs:
         return (
-            "the requests are too few, or resemble their neighbours for too long",
+            "there are too few requests, or they resemble their neighbours for too long",
             f"run longer, or {SEEDS}",
         )
     lacking = [s.shown for s in compared.sides if any(run.log is None for run in s.results)]
-    # Logs may have gone since the runs were compared.
+    # Logs may have been deleted since the runs were compared.
     whose = lacking or [side.shown for side in compared.sides]
     what = "has no log of its requests" if len(whose) == 1 else "have no log of their requests"
     return (
@@ -102,7 +102,7 @@ def _reason(row: Difference, compared: Compared) -> tuple[str, str | None]:
 
 
 def _absent(compared: Compared) -> Iterable[tuple[str, tuple[str, str | None]]]:
-    """Figures that somebody has asked for, and that the runs do not have."""
+    """Figures that the user has asked for, and that the runs do not have."""
     rows = {name(*row.group, row.figure) for row in compared.rows}
     for each in (*compared.wanted.counted, *_of_chosen(compared)):
         if each not in rows:
@@ -111,7 +111,7 @@ def _absent(compared: Compared) -> Iterable[tuple[str, tuple[str, str | None]]]:
 
 
 def _of_chosen(compared: Compared) -> Iterable[str]:
-    """The percentiles that were chosen, of each group, where all that is compared counts."""
+    """The chosen percentiles, of each group, if all compared figures count."""
     wanted = compared.wanted
     if wanted.are_chosen and not wanted.counted and not compared.untimed:
         groups = dict.fromkeys(row.group for row in compared.rows if row.initiator)
@@ -131,12 +131,11 @@ def _why_absent(each: str, compared: Compared) -> tuple[str, str | None]:
             if (initiator, kind) not in [(one, of) for one, of, _ in run.groups()]:
                 return f"{side.shown} has counted no such requests", None
     if figure == "iops":
-        return "an open loop has the rate of its arrivals, whatever the drive does", None
+        return "the rate of an open loop is that of its arrivals, on any drive", None
     one, other = (_fewest(side, (initiator, kind), figure) for side in compared.sides)
     return (
-        f"at or beyond it {'is' if one == 1 else 'are'} {units.many(one, 'request')} of "
-        f"{compared.baseline.shown} and {other:,} of {compared.other.shown}; a test takes "
-        f"{FOUNDED}",
+        f"only {units.many(one, 'request')} of {compared.baseline.shown} and {other:,} of "
+        f"{compared.other.shown} are at or beyond it; a test needs {FOUNDED}",
         "run longer",
     )
 
@@ -146,7 +145,7 @@ def _fewest(side: Side, group: tuple[str, str], figure: str) -> int:
 
 
 def _listed(names: Sequence[str]) -> str:
-    """Figures by who has them: ``host read p50, p99; host write p50``."""
+    """List figures by group: ``host read p50, p99; host write p50``."""
     by_group: dict[str, list[str]] = {}
     for each in names:
         who, _, figure = each.rpartition(".")

@@ -1,4 +1,4 @@
-"""The figures that are compared, and those that the verdict is about."""
+"""The figures that are compared, and those that the verdict counts."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 DRIVE = "drive"
-"""The initiator in the name of a figure of the whole drive."""
+"""Initiator in the name of a figure of the whole drive."""
 
 FAR = ("p50", "p90", "p99", "p99_9", "p99_99", "p99_999", "p99_9999")
-"""The percentiles that are compared where nobody chooses others."""
+"""Percentiles that are compared if none are chosen."""
 
 _PLAIN = ("mean", "iops")
 
@@ -28,37 +28,37 @@ _OF_HOST = re.compile(
 
 
 class Wanted(NamedTuple):
-    """What is compared, and what counts."""
+    """The figures to compare, and those that count."""
 
     shares: dict[str, int]
     """Percentiles by name, in billionths, rising."""
     are_chosen: bool = False
-    """Whether somebody has named the percentiles."""
+    """True if the user has named the percentiles."""
     counted: tuple[str, ...] = ()
-    """Names of the figures that the verdict is about; empty where all of hosts are."""
+    """Names of the figures that the verdict counts; empty for all of hosts."""
 
     def counts(self, initiator: str, kind: str, figure: str) -> bool:
-        """Whether the verdict may be about a figure."""
+        """Return True if the verdict may count a figure."""
         return not self.counted or name(initiator, kind, figure) in self.counted
 
 
 def default() -> Wanted:
-    """What is compared where nothing is chosen."""
+    """Return the figures to compare if none are chosen."""
     return Wanted(_shares(FAR))
 
 
 def of(
     chosen: str | Iterable[float | str] | None, figures: Sequence[str], groups: Groups
 ) -> Wanted:
-    """Read what somebody has chosen; raise ConfigError for what is not known.
+    """Read the user's choice; raise ConfigError for unknown figures.
 
-    A percentile that only ``figures`` name is compared, too.
+    A percentile that only ``figures`` name is also compared.
     """
     if isinstance(figures, str):
         raise ConfigError(f"figures: {figures!r} is one text; give a list of names")
     shares = _shares(FAR) if chosen is None else percentiles.chosen(chosen)
     counted = tuple(dict.fromkeys(_resolved(each, groups, shares) for each in figures))
-    # Of an initiator that has a point in its name the last part is a figure all the same.
+    # If the initiator's name has a point, the last part is still the figure.
     more = [each.rpartition(".")[2] for each in counted]
     shares = {**shares, **_shares(each for each in more if percentiles.billionths(each))}
     rising = dict(sorted(shares.items(), key=lambda item: item[1]))
@@ -66,27 +66,27 @@ def of(
 
 
 def name(initiator: str, kind: str, figure: str) -> str:
-    """What ``--for`` calls a figure: ``host.read.p99_9``, ``drive.erases``."""
+    """Return the name of a figure, as ``--for`` takes it: ``host.read.p99_9``, ``drive.erases``."""
     return f"{initiator}.{kind}.{figure}" if initiator else f"{DRIVE}.{figure}"
 
 
 class Groups(NamedTuple):
-    """Who may have figures, as far as that is known before anything runs."""
+    """Initiators and kinds that may have figures, as far as known before the runs."""
 
     initiators: tuple[str, ...]
     kinds: tuple[str, ...] = KINDS
     are_prefixes: bool = False
-    """Whether devices of traces may add to the names."""
+    """True if devices of traces may add to the names."""
 
     def has(self, initiator: str) -> bool:
-        """Whether there is, or may be, such an initiator."""
+        """Return True if there is, or may be, such an initiator."""
         return initiator in self.initiators or (
             self.are_prefixes and any(initiator.startswith(f"{own}.") for own in self.initiators)
         )
 
 
 def _resolved(text: str, groups: Groups, shares: dict[str, int]) -> str:
-    """The name of a figure as it is kept; ``p99.9`` is as good as ``p99_9``."""
+    """Return the stored name of a figure; ``p99.9`` means ``p99_9``."""
     if not isinstance(text, str):
         raise ConfigError(f"figures: {text!r} is not a name such as host.read.p99_9")
     drive, _, cost = text.partition(".")
@@ -110,7 +110,7 @@ def _figure(text: str) -> str | None:
 
 
 def _unknown(text: str, groups: Groups, shares: dict[str, int]) -> str:
-    """Say which names there are, and which one may have been meant."""
+    """Return a message with the valid names, and the most similar one."""
     figures = (*_PLAIN, *shares)
     pairs = [(who, kind) for who in groups.initiators for kind in groups.kinds]
     names = [name(*pair, figure) for pair in pairs for figure in figures]

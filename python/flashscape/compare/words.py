@@ -1,4 +1,4 @@
-"""Names and values of figures that are compared, as people write them."""
+"""Names and values of compared figures, as text."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ COSTS = {
 
 
 def figure_name(figure: str) -> str:
-    """As people write it: ``p99.9``, ``the mean``."""
+    """Return the figure's name in text: ``p99.9``, ``the mean``."""
     return {"iops": "IOPS", **COSTS}.get(figure, figure.replace("_", "."))
 
 
 def shown(figure: str, value: float) -> str:
-    """A value of a figure, in its unit."""
+    """Return a value of a figure, with its unit."""
     if figure == "iops":
         return units.count(value)
     if figure in ("write_amplification", "erase_count_stddev"):
@@ -34,7 +34,7 @@ def shown(figure: str, value: float) -> str:
 
 
 def signed(figure: str, value: float) -> str:
-    """A difference with its sign."""
+    """Return a difference with its sign."""
     if value == 0:
         return "0"
     return f"{'+' if value > 0 else '−'}{shown(figure, abs(value))}"

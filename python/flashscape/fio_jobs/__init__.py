@@ -1,4 +1,4 @@
-"""Job files of fio as experiments, with what became of each of their options."""
+"""Import of fio's job files as experiments, with a verdict on each option."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ def import_fio(
     """Turn a job file of fio into an experiment on the preset ``drive``.
 
     ``overrides`` change keys of the drive, as texts of a command line; ``sections`` are the
-    jobs to import (all where none is named), ``without`` the options to leave out. ``fill``
+    jobs to import (by default all), ``without`` the options to leave out. ``fill``
     and ``age`` say what the drive contains at first, as for ``replay``. Raises ConfigError with
     every fault at once, each with its file, line and option: an option that changes the load
     and has no counterpart here is a fault.
     """
-    # Here, as few who import flashscape import from fio.
+    # Import here: few users of flashscape import from fio.
     from flashscape.fio_jobs.convert import Wishes, convert
 
     pairs = list(overrides.items() if hasattr(overrides, "items") else overrides)

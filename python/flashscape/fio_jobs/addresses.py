@@ -1,4 +1,4 @@
-"""The addresses that a job asks for."""
+"""Addresses of a job's requests."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ if TYPE_CHECKING:
     from flashscape.written import Row, Value
 
 _ZIPF = "1.1"
-"""The exponent where none is given (FIO_DEF_ZIPF)."""
+"""Exponent if none is given (FIO_DEF_ZIPF)."""
 
 _THETA_MOST = 3.0
 _JESD219 = [(50, 5), (30, 15), (20, 80)]
 
 _RANDOM = ("random_distribution", "percentage_random", "random_generator", "norandommap", "ba")
-"""Options that mean nothing for sequential jobs."""
+"""Options without meaning for sequential jobs."""
 
 
 def rows(
     job: Job, directions: list[int], sizes: Sizes, postfix: str, *, is_random: bool
 ) -> list[Row]:
-    """``align`` and ``addresses`` of a workload."""
+    """Return ``align`` and ``addresses`` of a workload."""
     if is_random and _percent_random(job, directions) == 0:
         job.say("percentage_random", Verdict.MAPPED, "workload.addresses", "0: sequential")
         is_random = False
@@ -84,7 +84,7 @@ def _sequential(job: Job, directions: list[int], sizes: Sizes, postfix: str) -> 
 
 
 def _align(job: Job, directions: list[int]) -> list[Row]:
-    """``ba``; without it requests begin at multiples of the smallest size, there and here."""
+    """Convert ``ba``; by default requests begin at multiples of the smallest size, as in fio."""
     texts = job.value("ba", values.directions, ("", "", ""))
     given = {texts[direction] for direction in directions}
     if given == {""}:
@@ -120,7 +120,7 @@ def _distribution(job: Job, directions: list[int]) -> Row:
 
 
 def _map(job: Job, *, is_uniform: bool) -> None:
-    """What becomes of fio's map of blocks, with which it asks for each block once a pass."""
+    """Judge the options of fio's block map, which lets each block be accessed once per pass."""
     why = (
         "places are drawn again and again; fio without norandommap asks for each once before it "
         "begins anew"
@@ -168,7 +168,7 @@ def _zoned(job: Job, parameters: str, directions: list[int]) -> Value:
     given = values.pairs(texts.pop())
     spaces = [values.whole(space) if space else None for _, space in given]
     if spaces.count(None) == 1:
-        # fio gives what is left to a zone without a number.
+        # fio gives the remaining share to a zone without a number.
         spaces[spaces.index(None)] = 100 - sum(space for space in spaces if space is not None)
     zones = [
         (values.whole(accesses), space or 0)

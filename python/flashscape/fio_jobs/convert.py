@@ -1,4 +1,4 @@
-"""From a job file to an experiment."""
+"""Conversion of a job file to an experiment."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ _PREFIX = "drive."
 
 
 class Wishes(NamedTuple):
-    """What a job file does not say."""
+    """Choices that a job file does not contain."""
 
     drive: str
     overrides: Sequence[tuple[str, str]]
     """Paths below ``drive`` with their values, as on a command line."""
     sections: Sequence[str]
-    """The jobs to import; all where none is named."""
+    """Jobs to import; all if none is named."""
     without: Sequence[str]
     """Options to leave out, by any of fio's names."""
     fill: str
@@ -42,7 +42,7 @@ class Wishes(NamedTuple):
 
 
 class _Whole(NamedTuple):
-    """A job with all that is known of it."""
+    """A job with its parsed load, times and place."""
 
     job: Job
     load: Load
@@ -87,7 +87,7 @@ def _read(jobs: list[Job], exported: int) -> list[_Whole]:
 
 
 def _jobs(path: Path, wishes: Wishes, faults: Faults) -> list[Job]:
-    """The jobs that were asked for, each with the options of [global] above it."""
+    """Return the selected jobs, each with the options of [global] above it."""
     without = [_known(name) for name in wishes.without]
     shared: list[Option] = []
     sections: list[tuple[Section, list[Option]]] = []
@@ -134,7 +134,7 @@ def _drive(wishes: Wishes) -> Table:
 
 
 def _value(text: str) -> written.Value:
-    """TOML, or text without quotes."""
+    """Parse TOML, or take the text as an unquoted string."""
     try:
         value: written.Value = tomllib.loads(f"value = {text}")["value"]
     except tomllib.TOMLDecodeError:
@@ -143,7 +143,7 @@ def _value(text: str) -> written.Value:
 
 
 def _probe(drive: Table) -> str:
-    """An experiment that is not run, which tells the drive's capacity."""
+    """Return an experiment that is only checked, to find the drive's capacity."""
     nothing = Table(
         "workload",
         [Row("name", "probe"), Row("reads", "100 %"), Row("stop", {"requests": 1})],
@@ -179,7 +179,7 @@ def _workloads(whole: _Whole, bases: dict[tuple[str, ...], int], exported: int) 
 
 
 def _give_names(workloads: list[Table]) -> None:
-    """Make names unique: fio allows jobs of one name."""
+    """Make names unique: fio allows several jobs of one name."""
     taken: set[str] = set()
     for table in workloads:
         wanted = name = str(table.rows[0].value)
@@ -199,7 +199,7 @@ def _text(path: Path, tables: Iterable[Table]) -> str:
 
 
 def _keys(jobs: list[Job], path: Path) -> list[Key]:
-    """A line for each option and each fate of it, in the order of the file."""
+    """Return a line for each option and each of its verdicts, in the order of the file."""
     fates: dict[tuple[Option, Verdict, str, str], list[str]] = {}
     for job in jobs:
         for option, said in job.said.items():
@@ -219,14 +219,14 @@ def _keys(jobs: list[Job], path: Path) -> list[Key]:
 
 
 def _placed(problems: list[Problem], path: Path) -> list[Problem]:
-    """Problems once each, with the file of those that belong to no option."""
+    """Remove repeated problems, and add the file to those that belong to no option."""
     return list(dict.fromkeys(p if p.file else p._replace(file=str(path)) for p in problems))
 
 
 def _translated(
     error: ConfigError, workloads: list[Table], jobs: list[Job], path: Path
 ) -> ConfigError:
-    """What the check refuses, in terms of the job file."""
+    """Express the check's refusals in terms of the job file."""
     return refusal([_at_home(problem, workloads, jobs, path) for problem in error.problems])
 
 

@@ -1,4 +1,4 @@
-"""Begin and end of jobs, and the time before anything counts."""
+"""Begin and end of jobs, and the warm-up before counting."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ class Times:
     start: int
     ramp: int
     runtime: int
-    """0 where it runs until all is asked for."""
+    """0 if it runs until all requests are issued."""
     is_timed: bool
-    """Whether it runs for that long, however much is asked for."""
+    """True if it runs for this time, regardless of the amount of requests."""
 
     @property
     def end(self) -> int | None:
-        """The latest moment of its last request; None where nobody knows before the run."""
+        """Latest time of its last request; None if it is unknown before the run."""
         return self.start + self.ramp + self.runtime if self.runtime else None
 
 
 def of(job: Job, before: list[tuple[Job, Times]]) -> Times:
-    """The times of a job, after those above it."""
+    """Return the times of a job; ``before`` has the jobs above it."""
     delay = _delay(job)
     runtime, is_timed = job.time("runtime", "s"), job.truth("time_based")
     job.say("runtime", Verdict.MAPPED, "workload.stop.time" if runtime else "")
@@ -63,7 +63,7 @@ def _delay(job: Job) -> int:
 
 
 def _begin(job: Job, before: list[tuple[Job, Times]]) -> int:
-    """The moment when the jobs that it waits for have ended."""
+    """Return the time at which the jobs that it waits for have ended."""
     awaited: list[tuple[Job, Times]] = []
     name = "stonewall"
     if job.truth("stonewall"):
@@ -84,7 +84,7 @@ def _begin(job: Job, before: list[tuple[Job, Times]]) -> int:
     if endless:
         job.refuse(
             name,
-            f"nobody knows before the run when [{endless[0]}] ends; give it a runtime, or import "
+            f"the end of [{endless[0]}] is unknown before the run; give it a runtime, or import "
             f"one job at a time with --section {job.title!r}",
         )
         return 0
@@ -99,7 +99,7 @@ def _begin(job: Job, before: list[tuple[Job, Times]]) -> int:
 
 
 def rows(job: Job, times: Times, limit: int, requests_per_io: Fraction) -> list[Row]:
-    """``start`` and ``stop`` of a workload."""
+    """Return ``start`` and ``stop`` of a workload."""
     found: list[Row] = []
     if times.start:
         names = ("startdelay", "stonewall", "wait_for")
@@ -125,7 +125,7 @@ def rows(job: Job, times: Times, limit: int, requests_per_io: Fraction) -> list[
 
 
 def warm_up(jobs: list[tuple[Job, Times]]) -> list[Row]:
-    """``run.warm_up``: nothing counts until the longest ramp is over."""
+    """Return ``run.warm_up``: counting starts after the longest ramp."""
     ends = [times.start + times.ramp if times.ramp else 0 for _, times in jobs]
     longest = max(ends, default=0)
     for (job, times), end in zip(jobs, ends, strict=True):

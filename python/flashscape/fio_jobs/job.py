@@ -1,4 +1,4 @@
-"""One job: its options with those of [global] above it, and what becomes of each."""
+"""One job: its options with those of [global] above it, and the verdict on each."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ KB_BASE = 1024
 
 
 class Said(NamedTuple):
-    """What becomes of an option in a job."""
+    """Verdict on an option of a job."""
 
     verdict: Verdict
     becomes: str
@@ -29,7 +29,7 @@ class Said(NamedTuple):
 
 
 class Job:
-    """A job section. Its clones differ in their files and offsets alone."""
+    """A job section. Its clones differ only in their files and offsets."""
 
     def __init__(
         self,
@@ -63,21 +63,21 @@ class Job:
 
     @property
     def name(self) -> str:
-        """Its name in results; clones get a number behind it."""
+        """Name in results; clones get a number as suffix."""
         option = self._options.get("name")
         self.say("name", Verdict.MAPPED, "workload.name")
         return self.title if option is None or not option.value else option.value
 
     def has(self, name: str) -> bool:
-        """Whether an option is given."""
+        """Return True if an option is given."""
         return name in self._options
 
     def order(self, name: str) -> int:
-        """The place of an option among those that count; -1 where it is not given."""
+        """Return the position of an option among those that count; -1 if it is not given."""
         return list(self._options).index(name) if name in self._options else -1
 
     def text(self, name: str) -> str | None:
-        """The value as it is written; None where the option is missing."""
+        """Return the value as it is written; None if the option is missing."""
         option = self._options.get(name)
         if option is None:
             return None
@@ -87,7 +87,7 @@ class Job:
         return option.value
 
     def value(self, name: str, read: Callable[[str], Read], default: Read) -> Read:
-        """The value, read; the default where it is missing, or wrong, which is a fault."""
+        """Return the parsed value; the default if it is missing, or wrong (a fault)."""
         text = self.text(name)
         if text is None:
             return default
@@ -98,27 +98,27 @@ class Job:
             return default
 
     def size(self, name: str) -> int | values.Percent | None:
-        """Bytes or a share; None where it is missing or 0, which is the same to fio."""
+        """Return bytes or a share; None if it is missing or 0, which fio treats alike."""
         found = self.value(name, self.bytes_of, None)
         return found or None
 
     def bytes_of(self, text: str) -> int | values.Percent | None:
-        """Bytes or a share, by the job's ``kb_base``."""
+        """Parse bytes or a share, by the job's ``kb_base``."""
         return values.size(text, self.kb_base)
 
     def plain_bytes(self, text: str) -> int:
-        """Bytes; raise RefusedError for a share."""
+        """Parse bytes; raise RefusedError for a share."""
         found = values.size(text, self.kb_base)
         if isinstance(found, values.Percent):
             raise values.RefusedError(f"{text!r} is a share, and here fio takes a size")
         return found
 
     def time(self, name: str, unit: str) -> int:
-        """Nanoseconds; 0 where it is missing. ``unit`` is that of a bare number."""
+        """Return nanoseconds; 0 if it is missing. ``unit`` is that of a bare number."""
         return self.value(name, lambda text: values.time(text, unit), 0)
 
     def whole(self, name: str, default: int = 0, least: int = 0) -> int:
-        """A number."""
+        """Return a whole number."""
         found = self.value(name, values.whole, default)
         if found < least:
             self.refuse(name, f"{found} is less than {least}")
@@ -126,7 +126,7 @@ class Job:
         return found
 
     def truth(self, name: str) -> bool:
-        """A switch; off where it is missing."""
+        """Return a switch; False if it is missing."""
         option = self._options.get(name)
         if option is None:
             return False
@@ -137,26 +137,26 @@ class Job:
             return False
 
     def say(self, name: str, verdict: Verdict, becomes: str = "", why: str = "") -> None:
-        """Say what becomes of an option, if it is given."""
+        """Record the verdict on an option, if it is given."""
         option = self._options.get(name)
         if option is not None:
             self.said[option] = Said(verdict, becomes, why)
 
     def is_said(self, name: str) -> bool:
-        """Whether it was said what becomes of an option, or there is nothing to say."""
+        """Return True if an option has its verdict, or is not given."""
         option = self._options.get(name)
         return option is None or option in self.said
 
     def assume(self, name: str, value: str, verdict: Verdict, becomes: str, why: str) -> None:
-        """Say that fio's default stands, where an option is missing and that counts."""
+        """Record that fio's default applies, if an option is missing and its default matters."""
         if name not in self._options:
             key = Key("", None, self.title, name, value, verdict, becomes, why)
             self._missing.append(key)
 
     def refuse(self, name: str, message: str) -> None:
-        """Note a fault of an option; of a missing one, of the job."""
+        """Record a fault of an option; of a missing one, of the job."""
         option = self._options.get(name)
-        # What belongs to an engine that is refused is not worth a line.
+        # Options of a refused engine are not worth a line.
         self._has_engine &= name != "ioengine"
         line = self.line if option is None else option.line
         section = self.title if option is None else option.section
@@ -164,22 +164,22 @@ class Job:
         self._faults.add(f"[{section}] {name}", file, line, message)
 
     def row(self, key: str, value: Value, *names: str, remark: str = "") -> Row:
-        """A row of the experiment, with those of its options that are given."""
+        """Return a row of the experiment, with the given options as its sources."""
         given = tuple((self.title, name) for name in names if name in self._options)
         return Row(key, value, given, remark)
 
     def option(self, name: str) -> Option | None:
-        """An option where it stands."""
+        """Return an option with its place in the file."""
         return self._options.get(name)
 
     def settle(self) -> None:
-        """Say what becomes of the options that no code has read; note those that are refused."""
+        """Record verdicts on the options that no code has read; record refused ones as faults."""
         for name, option in self._options.items():
             if option in self.said:
                 continue
             fate = known.of(name)
             if fate.fate == known.READ:
-                # Where something is refused, what depends on it is not read.
+                # After a refusal, dependent options are not read.
                 assert self._faults.problems, f"nobody has said what becomes of {name}"
                 continue
             if option.value is not None and option.value.lower() in known.OFF:
@@ -190,5 +190,5 @@ class Job:
                 self.say(name, Verdict(fate.fate), "", fate.why)
 
     def missing(self) -> Iterator[Key]:
-        """Options that are not given, and whose defaults count."""
+        """Return the options that are not given, and whose defaults matter."""
         yield from self._missing

@@ -1,4 +1,4 @@
-"""Every option that fio knows, and what becomes of those that no code here reads."""
+"""Every option of fio, with the fate of those that no code here reads."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from functools import cache
 from pathlib import Path
 
 READ, REFUSED = "read", "refused"
-"""Beside the verdicts: options that code here reads, and those that change the load too much."""
+"""Fates besides the verdicts: options read by code here, and options refused."""
 
 OFF = ("0", "none", "false", "off")
-"""Values by which an option is switched off."""
+"""Values that switch an option off."""
 
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What becomes of an option."""
+    """Fate of an option."""
 
     fate: str
     """``read``, ``refused``, or a verdict."""
@@ -37,23 +37,23 @@ def _table() -> tuple[dict[str, Known], dict[str, str]]:
 
 
 def of(name: str) -> Known:
-    """An option by fio's first name of it."""
+    """Return an option by fio's first name of it."""
     return _table()[0][name]
 
 
 def first_name(name: str) -> str | None:
-    """The first of the names that fio has for an option; None where it knows none."""
+    """Return the first of fio's names of an option; None for an unknown one."""
     options, aliases = _table()
     first = aliases.get(name, name)
     return first if first in options else None
 
 
 def near(name: str) -> str | None:
-    """The name that may have been meant."""
+    """Return the most similar name."""
     options, aliases = _table()
     return next(iter(difflib.get_close_matches(name, [*options, *aliases], 1)), None)
 
 
 def names() -> set[str]:
-    """First names of all options."""
+    """Return the first names of all options."""
     return set(_table()[0])

@@ -1,4 +1,4 @@
-"""The load of a job: kinds, sizes, addresses, and when requests come."""
+"""Load of a job: kinds, sizes, addresses and arrivals of requests."""
 
 from __future__ import annotations
 
@@ -34,17 +34,17 @@ _DEFAULT_ENGINE = "psync"
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """What a job asks for."""
+    """Load of a job."""
 
     rows: list[Row]
     sizes: Sizes
     requests_per_io: Fraction
-    """Requests for each read, write or trim: more than one where flushes come between."""
+    """Requests per read, write or trim: more than one if flushes come between."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Kinds:
-    """What ``rw`` says."""
+    """Meaning of ``rw``."""
 
     directions: list[int]
     is_random: bool
@@ -52,7 +52,7 @@ class _Kinds:
 
 
 def of(job: Job) -> Load:
-    """The rows of a workload but for its name, place and end."""
+    """Return the rows of a workload without its name, region, start and stop."""
     kinds = _kinds(job)
     found = sizes.of(job, kinds.directions)
     reads = _share_of_reads(job, kinds)
@@ -83,7 +83,7 @@ def _kinds(job: Job) -> _Kinds:
 
 
 def _share_of_reads(job: Job, kinds: _Kinds) -> Fraction:
-    """The share of reads; of ``rwmixread`` and ``rwmixwrite`` the later counts."""
+    """Return the share of reads; the later one of ``rwmixread`` and ``rwmixwrite`` counts."""
     names = sorted(("rwmixread", "rwmixwrite"), key=job.order)
     if len(kinds.directions) == 1:
         for name in names:
@@ -101,7 +101,7 @@ def _share_of_reads(job: Job, kinds: _Kinds) -> Fraction:
 
 
 def _mix(job: Job, kinds: _Kinds, reads: Fraction) -> tuple[Row, Fraction]:
-    """Kinds of requests, and how many requests come for each read, write or trim."""
+    """Return the kinds of requests, and the number of requests per read, write or trim."""
     names = ("rw", "rwmixread", "rwmixwrite")
     job.say("rw", Verdict.MAPPED, "workload.mix" if _TRIM in kinds.directions else "workload.reads")
     flushes = Fraction()
@@ -128,7 +128,7 @@ def _mix(job: Job, kinds: _Kinds, reads: Fraction) -> tuple[Row, Fraction]:
 
 
 def _pace(job: Job, arrivals: list[Row]) -> list[Row]:
-    """How many requests are outstanding, and what comes between them."""
+    """Return the queue depth, and the pauses between requests."""
     depth = _depth(job)
     think = job.time("thinktime", "us")
     rows = [*arrivals]
@@ -185,7 +185,7 @@ def _bursts(job: Job, busy: int, think: int, depth: int) -> list[Row]:
 
 
 def _depth(job: Job) -> int:
-    """Requests outstanding: ``iodepth``, and 1 with an engine that waits for each answer."""
+    """Return the queue depth: ``iodepth``, or 1 with an engine that waits for each answer."""
     engine = (job.text("ioengine") or _DEFAULT_ENGINE).partition(":")[0]
     depth = job.whole("iodepth", 1, 1)
     direct = _is_direct(job)
@@ -217,7 +217,7 @@ def _depth(job: Job) -> int:
 
 
 def _is_direct(job: Job) -> bool:
-    """Whether requests pass the host's cache by. Here they always do, which is said."""
+    """Return True with ``direct=1``. Requests always bypass the host's cache here; record it."""
     last = max(("direct", "buffered"), key=job.order)
     is_direct = job.truth(last) == (last == "direct") if job.has(last) else False
     why = "no page cache is simulated: every request goes to the drive, as with direct=1"
@@ -232,7 +232,7 @@ def _is_direct(job: Job) -> bool:
 
 
 def _arrivals(job: Job, kinds: _Kinds, found: Sizes, reads: Fraction) -> tuple[list[Row], Fraction]:
-    """Requests by the clock where a rate caps them, and the share of reads that follows."""
+    """Return arrivals by the clock if a rate caps requests, and the resulting share of reads."""
     process = job.text("rate_process") or "linear"
     names = ("rate", "rate_iops")
     given = [name for name in names if (job.text(name) or "0").strip("0,")]
@@ -282,9 +282,9 @@ def _arrivals(job: Job, kinds: _Kinds, found: Sizes, reads: Fraction) -> tuple[l
 
 
 def _rates(job: Job, kinds: _Kinds, found: Sizes, process: str) -> list[Fraction]:
-    """Requests a second of each direction of the job; 0 where none is given.
+    """Return requests a second of each direction of the job; 0 if none is given.
 
-    fio turns ``rate_iops`` into bytes of the smallest size, and paces those, but for
+    fio converts ``rate_iops`` to bytes of the smallest size and paces bytes, except for
     ``bssplit`` and Poisson arrivals (usec_for_io in backend.c).
     """
     by_bytes = job.value("rate", values.directions, ("", "", ""))

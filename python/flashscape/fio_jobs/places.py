@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 _SECTOR = 512
 _BOUNDARY = 2**20
-"""Bytes at whose multiples files begin."""
+"""Alignment of files."""
 
 _DEVICE = re.compile(r"/dev/(?!shm/)|\\\\\.\\")
 _COLON = re.compile(r"(?<!\\):")
@@ -24,7 +24,7 @@ _COLON = re.compile(r"(?<!\\):")
 
 @dataclass(frozen=True, slots=True)
 class Region:
-    """What a clone of a job uses of its device or of its files."""
+    """Part of a device or of files that a clone of a job uses."""
 
     where: tuple[str, ...]
     """Names of the files; one device, or files side by side."""
@@ -35,15 +35,15 @@ class Region:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """The regions of a job's clones, and how much is asked for."""
+    """Regions of a job's clones, and the amount of data."""
 
     regions: list[Region]
     limit: int | None
-    """Bytes after which a clone ends, unless it runs by time; None: those of its region."""
+    """Bytes after which a clone ends, unless it runs by time; None for the size of its region."""
 
 
 def of(job: Job, drive_bytes: int, least: int, *, is_random: bool) -> Place:
-    """The places of a job's clones, before files get theirs on the drive."""
+    """Return the regions of a job's clones, before files get addresses on the drive."""
     clones = job.whole("numjobs", 1, 1)
     why = "each clone is an initiator of its own" if clones > 1 else ""
     job.say("numjobs", Verdict.MAPPED, "workload", why)
@@ -71,12 +71,12 @@ def of(job: Job, drive_bytes: int, least: int, *, is_random: bool) -> Place:
 
 
 def _own(job: Job, clone: int) -> tuple[str, ...]:
-    """Names of the files that fio makes up for a clone."""
+    """Return the names of the files that fio generates for a clone."""
     return tuple(f"{job.title}.{clone}.{number}" for number in range(job.whole("nrfiles", 1, 1)))
 
 
 def _names(job: Job, *, is_random: bool) -> tuple[tuple[str, ...], bool]:
-    """The files that all clones share, none where each has its own; and whether it is a device."""
+    """Return the files that all clones share (none if each has its own), and True for a device."""
     text = job.text("filename")
     files = job.whole("nrfiles", 1, 1)
     folder = job.text("directory") or ""
@@ -109,14 +109,14 @@ def _names(job: Job, *, is_random: bool) -> tuple[tuple[str, ...], bool]:
 
 
 def _whole(job: Job, drive_bytes: int, files: int, *, is_device: bool) -> int | None:
-    """Bytes of the device, or of the files as ``filesize`` has them; None where nobody says."""
+    """Return bytes of the device, or of the files by ``filesize``; None if not given."""
     fills = job.truth("fill_device")
     job.say("fill_device", Verdict.MAPPED, "workload.region", "the whole drive" if fills else "")
     if is_device:
         job.say("filesize", Verdict.INERT, "", "a device has its size")
         return drive_bytes
     if fills:
-        job.refuse("fill_device", "nobody says how much fits beside other files; give size")
+        job.refuse("fill_device", "it is unknown how much fits beside other files; give size")
     text = job.text("filesize")
     if text is None:
         return None
@@ -131,7 +131,7 @@ def _whole(job: Job, drive_bytes: int, files: int, *, is_device: bool) -> int | 
 
 
 def _amount(job: Job, name: str, whole: int | None, least: int, *, is_device: bool) -> int:
-    """An offset in bytes: shares are of the whole, rounded up to requests."""
+    """Return an offset in bytes: shares are of the whole, rounded up to requests."""
     found = job.size(name)
     align = job.size("offset_align") or least
     job.say("offset_align", Verdict.MAPPED, "workload.region")
@@ -139,13 +139,13 @@ def _amount(job: Job, name: str, whole: int | None, least: int, *, is_device: bo
     if not isinstance(found, Percent):
         return found or 0
     if whole is None or isinstance(align, Percent):
-        job.refuse(name, "is a share of a file, whose size nobody says; write it in bytes")
+        job.refuse(name, "is a share of a file whose size is not given; write it in bytes")
         return 0
     return -(-(whole * found.number // 100) // align) * align
 
 
 def _size(job: Job, whole: int | None, begin: int, *, is_device: bool) -> int:
-    """Bytes of a region from ``begin`` on."""
+    """Return the bytes of a region from ``begin`` on."""
     found = job.size("size")
     left = None if whole is None else whole - begin
     if whole is not None and not is_device:
@@ -154,13 +154,15 @@ def _size(job: Job, whole: int | None, begin: int, *, is_device: bool) -> int:
     job.say("size", Verdict.MAPPED, "workload.region")
     if isinstance(found, Percent):
         if whole is None or left is None:
-            job.refuse("size", "is a share of a file, whose size nobody says; write it in bytes")
+            job.refuse("size", "is a share of a file whose size is not given; write it in bytes")
             return _SECTOR
         return min(whole * found.number // 100, left) // _SECTOR * _SECTOR
     if found is not None:
         return found
     if left is None:
-        job.refuse("size", "is missing: fio takes the size that a file has, which nobody says here")
+        job.refuse(
+            "size", "is missing: fio takes the size of the existing file, which is unknown here"
+        )
         return _SECTOR
     why = "fio takes the whole device"
     job.assume("size", "all", Verdict.MAPPED, "workload.region", why)
@@ -168,7 +170,7 @@ def _size(job: Job, whole: int | None, begin: int, *, is_device: bool) -> int:
 
 
 def _limit(job: Job, region: int) -> int | None:
-    """Bytes that a clone asks for: ``io_size``, else ``size``; None for all of its region."""
+    """Return the bytes that a clone asks for: ``io_size``, else ``size``; None for its region."""
     asked = job.size("io_size")
     job.say("io_size", Verdict.MAPPED, "workload.stop.bytes")
     if isinstance(asked, Percent):
@@ -180,7 +182,7 @@ def _limit(job: Job, region: int) -> int | None:
 
 
 def laid_out(places: list[tuple[Job, Place]], drive_bytes: int) -> dict[tuple[str, ...], int]:
-    """The place on the drive of every device or file, in the order of the jobs."""
+    """Assign addresses on the drive to every device and file, in the order of the jobs."""
     found: dict[tuple[str, ...], int] = {}
     owners: dict[str, tuple[str, ...]] = {}
     lengths: dict[tuple[str, ...], int] = {}
@@ -197,7 +199,7 @@ def laid_out(places: list[tuple[Job, Place]], drive_bytes: int) -> dict[tuple[st
     if len(kinds) > 1:
         places[0][0].refuse(
             "filename",
-            "some jobs use a device and others files, which lie nobody knows where on it; import "
+            "some jobs use a device and others files, whose places on it are unknown; import "
             "one kind at a time with --section JOB",
         )
     if True in kinds and len(lengths) > 1:
@@ -223,7 +225,7 @@ def laid_out(places: list[tuple[Job, Place]], drive_bytes: int) -> dict[tuple[st
 
 
 def row(job: Job, region: Region, base: int, drive_bytes: int) -> list[Row]:
-    """``region`` of a workload; none where it is the drive."""
+    """Return ``region`` of a workload; none for the whole drive."""
     if base + region.offset == 0 and region.size == drive_bytes:
         return []
     names = ("filename", "size", "offset", "offset_increment", "filesize")

@@ -20,32 +20,32 @@ if TYPE_CHECKING:
 _GLOBAL = "global"
 _INCLUDE = "include"
 _DEPTH = 16
-"""Files that include each other."""
+"""Greatest depth of nested includes."""
 
 _VARIABLE = re.compile(r"\$\{([^}]*)\}")
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Option:
-    """An option where it stands in a file."""
+    """An option with its place in a file."""
 
     file: str
     line: int
     section: str
     name: str
-    """By fio's first name of it: ``bs`` for ``blocksize``."""
+    """Fio's first name of the option: ``bs`` for ``blocksize``."""
     value: str | None
-    """None where it stands alone."""
+    """Value; None for an option without one."""
 
     @property
     def shown(self) -> str:
-        """Its value as a list shows it."""
+        """Value as a list shows it."""
         return "on" if self.value is None else self.value
 
 
 @dataclass(slots=True)
 class Section:
-    """A job, or options for the jobs below."""
+    """A job, or options for the jobs below it."""
 
     title: str
     file: str
@@ -54,12 +54,12 @@ class Section:
 
     @property
     def is_global(self) -> bool:
-        """Whether it is no job: fio goes by the first letters of its name."""
+        """True for options of later jobs: fio goes by the first letters of the title."""
         return self.title.startswith(_GLOBAL)
 
 
 def sections(path: Path, faults: Faults) -> list[Section]:
-    """Read a job file; note options that fio does not know among the faults."""
+    """Read a job file; record unknown options as faults."""
     if (told := foreign.no_job(path)) is not None:
         raise ConfigError(f"{path}: {told}")
     found: list[Section] = []
@@ -82,7 +82,7 @@ def sections(path: Path, faults: Faults) -> list[Section]:
 
 
 def _lines(path: Path, top: Path, depth: int) -> Iterator[tuple[Path, int, str]]:
-    """Lines with something in them, those of includes in their place."""
+    """Return non-empty lines, with those of includes in place."""
     if depth > _DEPTH:
         raise ConfigError(f"{path}: is included by itself, or {_DEPTH} files deep")
     try:

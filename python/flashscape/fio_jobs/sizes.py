@@ -20,16 +20,16 @@ if TYPE_CHECKING:
 DEFAULT = 4096
 SECTOR = 512
 _MOST = 1024
-"""Different sizes of a range."""
+"""Most different sizes of a range."""
 
 
 @dataclass(frozen=True, slots=True)
 class Sizes:
-    """Sizes with the share of requests that have each."""
+    """Sizes with the share of requests of each."""
 
     entries: tuple[tuple[int, Fraction], ...]
     name: str
-    """The option that says so."""
+    """Option that gives the sizes."""
 
     @property
     def mean(self) -> Fraction:
@@ -43,7 +43,7 @@ class Sizes:
 
     @property
     def is_fixed(self) -> bool:
-        """Whether all requests have one size."""
+        """True if all requests have one size."""
         return len(self.entries) == 1
 
     def value(self) -> Value:
@@ -59,7 +59,7 @@ class Sizes:
 
 
 def of(job: Job, directions: list[int]) -> Sizes:
-    """The sizes that all directions of a job have; a fault where they differ."""
+    """Return the sizes of all directions of a job; record a fault if they differ."""
     found = [_of_direction(job, direction) for direction in directions]
     first = found[0]
     if any(other.entries != first.entries for other in found):
@@ -83,7 +83,7 @@ def of(job: Job, directions: list[int]) -> Sizes:
 
 
 def _unused(job: Job, name: str, directions: list[int]) -> str:
-    """What is said where values stand for directions that the job does not use."""
+    """Return a note if values are given for directions that the job does not use."""
     if "," not in (job.text(name) or "") or len(directions) > 1:
         return ""
     return f"the value for {values.DIRECTIONS[directions[0]]}s; the job has no others"
@@ -110,10 +110,10 @@ def _one(job: Job, text: str) -> Sizes:
 
 
 def _range(job: Job, text: str) -> Sizes:
-    """Every multiple of the least up to the most, as often as fio's formula draws it.
+    """Return every multiple of the least up to the most, as often as fio's formula draws it.
 
-    fio draws evenly from the least on over a length of the most, rounds down to a multiple of
-    the least, and takes the most for what is larger (get_next_buflen in io_u.c).
+    fio draws evenly from an interval that begins at the least and is as long as the most, rounds
+    down to a multiple of the least, and caps at the most (get_next_buflen in io_u.c).
     """
     ends = text.replace(":", "-").split("-")
     if len(ends) != 2:

@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import NamedTuple
 
 DIRECTIONS = ("read", "write", "trim")
-"""In the order of values with commas."""
+"""Directions in the order of values with commas."""
 
 _NUMBER = re.compile(r"(0x[0-9a-f]+|\d+)([a-z%]*)", re.IGNORECASE)
 _POWERS = {"k": 1, "m": 2, "g": 3, "t": 4, "p": 5}
@@ -22,21 +22,21 @@ _TIMES_NS = {
     "d": 86400 * 10**9,
 }
 _DIGITS = 30
-"""More than any number here has."""
+"""More digits than any number here has."""
 
 
 class RefusedError(ValueError):
-    """A text that fio refuses, or reads as something that nobody means."""
+    """A text that fio refuses, or reads in an unintended way."""
 
 
 class Percent(NamedTuple):
-    """A share of what a file or device holds."""
+    """A share of a file's or device's size."""
 
     number: int
 
 
 def _parts(text: str) -> tuple[int, str]:
-    """A number and its unit in lower case."""
+    """Split a number from its unit, in lower case."""
     if text.startswith("("):
         raise RefusedError(f"{text!r} is an expression; write the number that it gives")
     match = _NUMBER.fullmatch(text.strip())
@@ -48,7 +48,7 @@ def _parts(text: str) -> tuple[int, str]:
 
 
 def size(text: str, kb_base: int) -> int | Percent:
-    """Bytes, or a share. ``k`` is 1024 and ``kib`` 1000, or the reverse with ``kb_base=1000``."""
+    """Parse bytes or a share. ``k`` is 1024 and ``kib`` 1000; ``kb_base=1000`` reverses that."""
     number, unit = _parts(text)
     if unit == "%":
         if not 1 <= number <= 100:
@@ -69,7 +69,7 @@ def size(text: str, kb_base: int) -> int | Percent:
 
 
 def time(text: str, default: str) -> int:
-    """Nanoseconds; ``default`` is the unit of a bare number."""
+    """Parse nanoseconds; ``default`` is the unit of a bare number."""
     number, unit = _parts(text)
     unit = unit or default
     if unit not in _TIMES_NS:
@@ -78,7 +78,7 @@ def time(text: str, default: str) -> int:
 
 
 def whole(text: str) -> int:
-    """A number without a unit."""
+    """Parse a number without a unit."""
     number, unit = _parts(text)
     if unit:
         raise RefusedError(f"{text!r} has a unit where fio takes a number")
@@ -86,14 +86,14 @@ def whole(text: str) -> int:
 
 
 def truth(text: str | None) -> bool:
-    """A switch: on where it stands alone, else by its number."""
+    """Parse a switch: on without a value, else by its number."""
     return text is None or whole(text) != 0
 
 
 def directions(text: str) -> tuple[str, str, str]:
-    """Texts for reads, writes and trims; empty where fio's default stands.
+    """Split texts for reads, writes and trims; empty if fio's default applies.
 
-    One that no comma ends applies to the directions after it.
+    The last given value applies to the directions after it.
     """
     parts = [part.strip() for part in text.split(",")]
     if len(parts) > len(DIRECTIONS):
@@ -104,7 +104,7 @@ def directions(text: str) -> tuple[str, str, str]:
 
 
 def pairs(text: str) -> list[tuple[str, str]]:
-    """``64k/50:4k/50`` taken apart; a share that is left out is empty."""
+    """Split ``64k/50:4k/50``; a share that is left out is empty."""
     found = []
     for part in text.split(":"):
         first, _, second = part.partition("/")
@@ -113,12 +113,12 @@ def pairs(text: str) -> list[tuple[str, str]]:
 
 
 def percent(share: Fraction) -> str:
-    """A share of one as configurations write it, with at most nine digits behind the point."""
+    """Format a share for configurations, with at most nine digits after the point."""
     shown = f"{float(share * 100):.9f}".rstrip("0").rstrip(".")
     return f"{shown} %"
 
 
 def percents(shares: list[Fraction]) -> list[str]:
-    """Shares that add up to one, written so that they still do: the last takes the rest."""
+    """Format shares that add up to one so that they still do: the last takes the rest."""
     rounded = [Fraction(round(share * 10**11), 10**11) for share in shares[:-1]]
     return [percent(share) for share in (*rounded, 1 - sum(rounded, Fraction()))]

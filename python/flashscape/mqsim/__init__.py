@@ -1,4 +1,4 @@
-"""MQSim's configurations as experiments, with what became of each of their keys."""
+"""Import of MQSim's configurations as experiments, with a verdict on each key."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def import_mqsim(
     Scenarios count from 1, as in the names of MQSim's results; each is a run of its own.
     Raises ConfigError with every fault at once, each with its file, line and key.
     """
-    # Here, as few who import flashscape import from MQSim.
+    # Import here: few users of flashscape import from MQSim.
     from flashscape.mqsim.convert import convert
 
     return convert(Path(config), Path(workload), scenario)

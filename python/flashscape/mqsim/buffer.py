@@ -1,4 +1,4 @@
-"""The write buffer: what MQSim's data cache becomes."""
+"""Conversion of MQSim's data cache to the write buffer."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
     from flashscape.mqsim.workload import Flow
 
 _UNBUFFERED = 64 << 20
-"""Bytes of staging where nothing is cached: MQSim has no limit there."""
+"""Bytes of staging if nothing is cached: MQSim has no limit there."""
 
 
 _DRAM = ("Row_Size", "Data_Rate", "Data_Busrt_Size", "tRCD", "tCL", "tRP")
 
 
 def table(device: Section, space: Space, flows: list[Flow]) -> Table:
-    """The buffer of a drive with these flows."""
+    """Return the buffer of a drive with these flows."""
     caching = [flow for flow in flows if flow.writes and flow.is_caching]
     durability = Row("durability", "volatile" if caching else "none")
     durability.sources = tuple(
@@ -121,7 +121,7 @@ def _note_mechanism(device: Section) -> None:
 
 
 def dram_ns(device: Section, size: int) -> int:
-    """The time of one access of so many bytes (estimate_dram_access_time)."""
+    """Return the time of one access of so many bytes (estimate_dram_access_time)."""
     row, burst = (
         device.whole("Data_Cache_DRAM_Row_Size"),
         device.whole("Data_Cache_DRAM_Data_Busrt_Size"),

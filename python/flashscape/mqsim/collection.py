@@ -13,23 +13,23 @@ if TYPE_CHECKING:
     from flashscape.mqsim.section import Section
 
 COLLECTIONS = 10
-"""max_ongoing_gc_reqs_per_plane: the least threshold; below it no host write goes on."""
+"""max_ongoing_gc_reqs_per_plane: the least threshold; below it host writes stop."""
 
 TOGETHER = COLLECTIONS - 1
-"""Collections that are under way beside the last one that begins, at the least threshold."""
+"""Other collections that are running when the last one begins, at the least threshold."""
 
 
 class Bounds(NamedTuple):
-    """Free blocks of a plane between which there is collection."""
+    """Limits of free blocks in a plane, between which garbage collection runs."""
 
     below: int
-    """It begins below so many."""
+    """Collection begins below this number."""
     beyond: int = 0
-    """At the least threshold it goes on until so many more are free."""
+    """At the least threshold, collection continues until this many more are free."""
 
 
 def table(device: Section, flash: Section, bounds: Bounds) -> Table:
-    """Collection between bounds."""
+    """Return the table of garbage collection with these bounds."""
     least = _threshold(device, flash, "GC_Exec_Threshold")
     wanted = max(least, COLLECTIONS)
     remark = f"MQSim begins below {wanted}"
@@ -78,7 +78,7 @@ def table(device: Section, flash: Section, bounds: Bounds) -> Table:
 
 
 def _why(first: int, last: int, *, is_raised: bool) -> str:
-    """Collection of the least threshold begins at ``first`` free blocks and ends above ``last``."""
+    """Explain the least threshold: GC begins at ``first`` free blocks and ends above ``last``."""
     why = f"MQSim begins below {COLLECTIONS} blocks, here collection begins at its threshold"
     if is_raised:
         why = f"{COLLECTIONS} blocks are MQSim's least (SSD_Device.cpp); {why}"
@@ -99,7 +99,7 @@ def _victim(device: Section, flash: Section) -> Row:
         choices = max(int(math.log2(flash.whole("Block_No_Per_Plane"))), 1)
         why = (
             f"the best of log2(Block_No_Per_Plane) = {choices} blocks, drawn among all but open "
-            "ones; where none of them gains space MQSim collects nothing, and others are drawn here"
+            "ones; if none of them gains space MQSim collects nothing, and others are drawn here"
         )
         device.say(name, Verdict.MAPPED, why)
         return Row("victim", {"policy": "d-choices", "choices": choices, "among": "all"}, from_key)
@@ -109,11 +109,11 @@ def _victim(device: Section, flash: Section) -> Row:
     why = {
         "RANDOM": (
             "drawn among full blocks here, among all but open ones in MQSim, "
-            "which does nothing where it draws a free one"
+            "which does nothing if it draws a free one"
         ),
         "RANDOM_P": "drawn among full blocks",
         "RANDOM_PP": (
-            "drawn among full blocks; MQSim tries again where a block has too few invalid pages"
+            "drawn among full blocks; MQSim tries again if a block has too few invalid pages"
         ),
     }[policy]
     device.say(name, Verdict.MAPPED if policy == "RANDOM_P" else Verdict.APPROXIMATED, why)
@@ -121,10 +121,10 @@ def _victim(device: Section, flash: Section) -> Row:
 
 
 def _threshold(device: Section, flash: Section, name: str) -> int:
-    """Free blocks of a plane below which something happens, as MQSim computes them."""
+    """Return a threshold of free blocks in a plane, as MQSim computes it."""
     return max(int(device.real(name) * flash.whole("Block_No_Per_Plane")), 1)
 
 
 def wanted(device: Section, flash: Section) -> Bounds:
-    """The bounds of MQSim's."""
+    """Return MQSim's bounds."""
     return Bounds(max(_threshold(device, flash, "GC_Exec_Threshold"), COLLECTIONS), TOGETHER)

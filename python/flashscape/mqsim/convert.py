@@ -1,4 +1,4 @@
-"""From two XML files to an experiment."""
+"""Conversion of MQSim's two XML files to an experiment."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 _CONFIG, _WORKLOAD, _SCENARIO = "Execution_Parameter_Set", "MQSim_IO_Scenarios", "IO_Scenario"
 
 _SPARE = "drive.ftl.over_provisioning"
-"""Where the check says that thresholds of collection can never be reached."""
+"""Path of the check's error that GC thresholds can never be reached."""
 
 
 def convert(config: Path, workload: Path, scenario: int) -> Imported:
@@ -73,7 +73,7 @@ class _Import:
         flash = self._child(device, known.FLASH)
         for element in root.children:
             if element.name not in (known.HOST, known.DEVICE):
-                self._stray(self._config, root.name, element, "which reads past it without a word")
+                self._stray(self._config, root.name, element, "which ignores it silently")
         file = str(self._config)
         return (
             Section(host, file, host.name, self._faults),
@@ -82,7 +82,7 @@ class _Import:
         )
 
     def _child(self, element: Element, name: str) -> Element:
-        """The element of that name; an empty one, for MQSim's defaults, where it is missing."""
+        """Return the child of that name; an empty one, for MQSim's defaults, if it is missing."""
         found = [child for child in element.children if child.name == name]
         for again in found[1:]:
             self._faults.add(
@@ -108,7 +108,7 @@ class _Import:
         scenarios = [child for child in root.children if child.name == _SCENARIO]
         for child in root.children:
             if child.name != _SCENARIO:
-                self._stray(self._workload, root.name, child, "which reads past it without a word")
+                self._stray(self._workload, root.name, child, "which ignores it silently")
         if not 1 <= self._number <= len(scenarios):
             there = (
                 f"scenarios 1 to {len(scenarios)}"
@@ -133,7 +133,7 @@ class _Import:
         return flows, len(scenarios)
 
     def _stray(self, file: Path, section: str, element: Element, why: str) -> None:
-        """An element that some variant of MQSim may know."""
+        """Record an element that only some variant of MQSim may know."""
         why = f"no element of MQSim's, {why}"
         self._strays.append(
             Key(str(file), element.line, section, element.name, "...", Verdict.UNKNOWN, "", why)
@@ -143,7 +143,7 @@ class _Import:
         return collection.wanted(self._device, self._flash)
 
     def _tables(self, bounds: Bounds) -> list[Table]:
-        """All tables. Reasons are told as values are looked at, faults likewise."""
+        """Return all tables. Reading a value also records its verdict and its faults."""
         whole = space.of(self._device, self._flash)
         is_sata = self._device.text("HostInterface_Type") == "SATA"
         of_drive, parts = space.divide(whole, self._device, self._sections, is_sata=is_sata)
@@ -181,7 +181,7 @@ class _Import:
         )
 
     def _checked(self, tables: list[Table]) -> tuple[Experiment, str]:
-        """The experiment; where collection's bounds cannot be reached, with lower ones."""
+        """Return the experiment, with lower GC bounds if MQSim's cannot be reached."""
         text = self._text(tables)
         try:
             return Experiment.from_toml(text), text
@@ -196,7 +196,7 @@ class _Import:
         return Experiment.from_toml(text), text
 
     def _reachable(self) -> Bounds | None:
-        """The highest bounds that can be reached: those of MQSim's, ending or beginning lower."""
+        """Return the highest bounds that can be reached: MQSim's, with a lower end or begin."""
         below, beyond = self._bounds()
         ends = [end for end in range(beyond) if self._is_reachable(Bounds(below, end))]
         if ends:
@@ -209,7 +209,7 @@ class _Import:
             else:
                 below = middle
         most = least - 1
-        # The most would leave collection nothing to gain.
+        # With the highest threshold, collection would gain nothing.
         return Bounds(max(min(most, collection.COLLECTIONS), most // 2)) if most else None
 
     def _is_reachable(self, bounds: Bounds) -> bool:
@@ -234,7 +234,7 @@ class _Import:
             raise refusal(problems)
 
     def _translated(self, error: ConfigError, tables: list[Table]) -> ConfigError:
-        """What the check refuses, in terms of MQSim's files."""
+        """Express the check's refusals in terms of MQSim's files."""
         return refusal([self._at_home(problem, tables) for problem in error.problems])
 
     def _at_home(self, problem: Problem, tables: list[Table]) -> Problem:

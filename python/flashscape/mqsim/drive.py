@@ -1,4 +1,4 @@
-"""The drive: what Host_, Device_ and Flash_Parameter_Set become."""
+"""Conversion of Host_, Device_ and Flash_Parameter_Set to the drive."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 READ_COMMAND_NS = 290
 """tCS + 6 tWC + tWB + tRR (ONFI_Channel_NVDDR2.h)."""
 READY_NS = 20
-"""From the end of a read's sensing to ready/busy (Flash_Chip.h)."""
+"""Time from the end of a read's sensing to ready/busy (Flash_Chip.h)."""
 PROGRAM_COMMAND_NS = 361
 """tCS + 6 tWC + tADL + tWPST + tWPSTH + tWB."""
 ERASE_COMMAND_NS = 220
@@ -29,7 +29,7 @@ ERASE_COMMAND_NS = 220
 _HEADERS = 28
 """Bytes beside the payload of a packet: 20 + 6 + 2 (PCIe_Link.h)."""
 _PAYLOAD = 128
-"""Bytes of payload in a packet at most."""
+"""Most payload bytes of a packet."""
 
 _DOORBELL = 2 + _HEADERS
 _READ_REQUEST = 4 + _HEADERS
@@ -48,7 +48,7 @@ def tables(
     flows: list[Flow],
     bounds: collection.Bounds,
 ) -> list[Table]:
-    """The tables of the drive; collection goes on between ``bounds``."""
+    """Return the tables of the drive; garbage collection runs between ``bounds``."""
     return [
         _geometry(device, flash, space),
         _nand(device, flash),
@@ -64,7 +64,7 @@ def tables(
 
 
 def note_inert(host: Section, device: Section, flash: Section, flows: list[Flow]) -> None:
-    """Say of the keys that set nothing what their values make of them."""
+    """Record verdicts on keys that set nothing, according to their values."""
     bits = _BITS[flash.text("Flash_Technology")]
     for kind in ("Read", "Program"):
         for page in {"LSB", "CSB", "MSB"} - set(bits):
@@ -105,7 +105,7 @@ def note_inert(host: Section, device: Section, flash: Section, flows: list[Flow]
 
 
 def message_ns(host: Section, size: int) -> int:
-    """The time that so many bytes take on the link, headers included (PCIe_Link.h)."""
+    """Return the time that so many bytes take on the link, headers included (PCIe_Link.h)."""
     lanes = host.whole("PCIe_Lane_Count")
     return int(math.ceil(size / lanes) / host.real("PCIe_Lane_Bandwidth"))
 
@@ -132,7 +132,7 @@ def _geometry(device: Section, flash: Section, space: Space) -> Table:
 
 
 def _count(key: str, used: int, section: Section, name: str) -> Row:
-    """How many there are of something; only those that flows use."""
+    """Return a row with a number of components, counting only those that flows use."""
     there = section.whole(name)
     remark = "" if used == there else f"of {there}: no flow uses the others"
     if remark:
@@ -186,7 +186,7 @@ def _latencies(key: str, flash: Section, kind: str, beside: int = 0, remark: str
 
 
 def _channel(device: Section) -> Row:
-    """MQSim's transfers take whole nanoseconds; so does the rate follow from them."""
+    """Return the channel's rate: a transfer takes whole nanoseconds, as in MQSim."""
     transfers, width = device.whole("Channel_Transfer_Rate"), device.whole("Flash_Channel_Width")
     names = ("Channel_Transfer_Rate", "Flash_Channel_Width")
     step = 1000 // transfers
@@ -285,7 +285,7 @@ def _scheduler(device: Section) -> Table:
             Row(
                 "channel",
                 {"policy": "data-first", "strict": True},
-                remark="MQSim gives a chip a command where no data waits for the channel",
+                remark="MQSim gives a chip a command if no data waits for the channel",
             ),
         ],
     )

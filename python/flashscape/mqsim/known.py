@@ -1,4 +1,4 @@
-"""Every key that MQSim reads: how, its default, and what becomes of it here."""
+"""Every key that MQSim reads, with its parser, its default and the verdict on it."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ FLASH = "Flash_Parameter_Set"
 SYNTHETIC = "IO_Flow_Parameter_Set_Synthetic"
 TRACE = "IO_Flow_Parameter_Set_Trace_Based"
 FLOW = "both kinds of flow"
-"""In ``keys.toml``, where both elements of flows have a key."""
+"""Section name in ``keys.toml`` for keys that both elements of flows have."""
 
 OLDER = {"Intensity": "Bandwidth"}
-"""Names of older versions of MQSim that the present one does not read."""
+"""Names from older versions of MQSim that the present one does not read."""
 
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """A key as MQSim reads it, and what becomes of it unless its value says otherwise."""
+    """A key as MQSim reads it, with the verdict that applies unless its value changes it."""
 
     section: str
     name: str
@@ -45,13 +45,13 @@ class Known:
 
 @cache
 def keys() -> tuple[Known, ...]:
-    """All of them, in the order of MQSim's own files."""
+    """Return all keys, in the order of MQSim's own files."""
     text = Path(__file__).with_name("keys.toml").read_text(encoding="utf-8")
     return tuple(_known(**key) for key in tomllib.loads(text)["key"])
 
 
 def of(section: str) -> dict[str, Known]:
-    """The keys of an element, by name."""
+    """Return the keys of an element, by name."""
     shared = (FLOW,) if section in (SYNTHETIC, TRACE) else ()
     return {known.name: known for known in keys() if known.section in (section, *shared)}
 

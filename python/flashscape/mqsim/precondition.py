@@ -1,4 +1,4 @@
-"""What the drive holds at first: MQSim's preconditioning as a fill and overwrites."""
+"""Initial content of the drive: MQSim's preconditioning as a fill and overwrites."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ _OCCUPANCY = "Initial_Occupancy_Percentage"
 _ENABLED = "Enabled_Preconditioning"
 
 _SOON = 0.5
-"""Overwrites after which collection must have begun for its steady state to be told from none."""
+"""Overwrites by which collection must have begun, so that a steady state can be found."""
 
 
 def table(device: Section, space: Space, flows: list[Flow]) -> Table:
-    """The precondition of an experiment."""
+    """Return the precondition of an experiment."""
     exported = space.exported_pages * space.page_bytes
     read = (
         max((flow.part.offset + flow.reach for flow in flows if flow.reads), default=0) / exported
@@ -63,7 +63,7 @@ def table(device: Section, space: Space, flows: list[Flow]) -> Table:
 
 
 def _note(device: Section, flows: list[Flow], wanted: float | None, read: float) -> None:
-    """Say what becomes of the two keys."""
+    """Record the verdicts on the two keys."""
     if wanted is None:
         why = "MQSim begins with an empty drive"
         if read:
@@ -109,7 +109,7 @@ def _why(wanted: float, read: float, *, enabled: bool) -> str:
 
 
 def _age(share: float, reserved: float, flows: list[Flow]) -> written.Value:
-    """Overwrites until no block was never written, and then for a while."""
+    """Return the overwrites until every block has been written once, and some more."""
     until_used = 1 / (share * (1 - reserved)) - 1
     age: dict[str, written.Value]
     if until_used < _SOON:

@@ -1,4 +1,4 @@
-"""The keys of one element: read as MQSim reads them, each with what becomes of it."""
+"""Keys of one element: read as MQSim reads them, each with its verdict."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Section:
-    """One element's keys."""
+    """The keys of one element."""
 
     def __init__(self, element: Element, file: str, title: str, faults: Faults) -> None:
         self.title = title
@@ -58,7 +58,7 @@ class Section:
         return cast("tuple[int, ...]", self._values[name])
 
     def line_of(self, name: str) -> int | None:
-        """Return the line of a key, where the file has it."""
+        """Return the line of a key, if the file has it."""
         return self._keys[name].line
 
     def say(
@@ -68,7 +68,7 @@ class Section:
         why: str | None = None,
         becomes: str | None = None,
     ) -> None:
-        """Say what became of a key where its value makes a difference."""
+        """Record the verdict on a key whose value changes it."""
         key = self._keys[name]
         if becomes is None:
             becomes = "" if verdict in (Verdict.INERT, Verdict.IGNORED) else key.becomes
@@ -81,16 +81,16 @@ class Section:
 
     @property
     def is_older(self) -> bool:
-        """Whether it has names that only older versions of MQSim know."""
+        """True if it has names that only older versions of MQSim know."""
         return any(values.OLDER in remark for remark in self._remarks.values())
 
     def refuse(self, name: str, message: str) -> None:
-        """Note that a key's value cannot be taken."""
+        """Record that a key's value is refused."""
         self._faults.add(f"{self.title}.{name}", self.file, self.line_of(name), message)
 
     def __iter__(self) -> Iterator[Key]:
         for key in self._keys.values():
-            # What the file does not say and has no effect is not worth a line.
+            # A missing key without effect is not worth a line.
             if key.line is not None or key.verdict is not Verdict.INERT:
                 remark = self._remarks.get(key.name)
                 yield (
@@ -105,7 +105,7 @@ class Section:
         remark = ""
         today = known.OLDER.get(name, "")
         if today in self._known and today not in self._names:
-            remark = f"{name} {values.OLDER} it, and the present one reads past it without a word"
+            remark = f"{name} {values.OLDER} it, and the present one ignores it silently"
             name = today
         if name not in self._known:
             self._stray(child)
@@ -152,7 +152,7 @@ class Section:
 
     def _stray(self, child: Element) -> None:
         today = known.OLDER.get(child.name)
-        why = "no key of MQSim's, which reads past it without a word"
+        why = "no key of MQSim's, which ignores it silently"
         if today in self._known:
             why = f"an older MQSim's name of {today}, which stands beside it"
         self._strays.append(
@@ -170,5 +170,5 @@ class Section:
 
 
 def sources(section: Section, *names: str) -> tuple[tuple[str, str], ...]:
-    """Where a value comes from."""
+    """Return the sources of a value: sections and keys."""
     return tuple((section.title, name) for name in names)

@@ -1,4 +1,4 @@
-"""The drive's space, and which part of it belongs to which flow."""
+"""Address space of the drive, and its division among flows."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from flashscape.mqsim.section import Section
 
 SECTOR = 512
-"""Bytes."""
+"""Bytes of a sector."""
 
 _CONFINED = "flows cannot be confined to parts of the flash here; the share of the capacity is kept"
 
@@ -23,20 +23,20 @@ _LEVELS = ("Channel_IDs", "Chip_IDs", "Die_IDs", "Plane_IDs")
 
 @dataclass(frozen=True, slots=True)
 class Space:
-    """The drive as MQSim counts it."""
+    """Geometry of the drive, counted as MQSim does."""
 
     levels: tuple[int, ...]
     """Channels, chips of a channel, dies of a chip, planes of a die."""
     blocks_per_plane: int
     pages_per_block: int
     page_bytes: int
-    """Whole sectors."""
+    """Bytes of a page, in whole sectors."""
     reserved: float
     """Share of the physical capacity that is not exported."""
 
     @property
     def planes(self) -> int:
-        """All planes."""
+        """Number of planes."""
         return math.prod(self.levels)
 
     @property
@@ -53,14 +53,14 @@ class Space:
 
 @dataclass(slots=True)
 class Part:
-    """What belongs to a flow, in bytes, from whole pages to whole pages."""
+    """A flow's part of the drive, in bytes, from whole pages to whole pages."""
 
     offset: int
     size: int
 
 
 def of(device: Section, flash: Section) -> Space:
-    """What the configuration says of it."""
+    """Return the geometry that the configuration describes."""
     reserved = device.real("Overprovisioning_Ratio")
     if not 0 < reserved < 1:
         device.refuse("Overprovisioning_Ratio", f"{reserved:g} is no share between 0 and 1")
@@ -82,11 +82,11 @@ def of(device: Section, flash: Section) -> Space:
 def divide(
     space: Space, device: Section, flows: list[Section], *, is_sata: bool
 ) -> tuple[Space, list[Part]]:
-    """Return what of the drive is used at all, and the part of each flow.
+    """Return the drive as far as flows use it, and the part of each flow.
 
-    MQSim lays the parts one behind the other, and shares a plane that several flows
-    use equally between them (``Logical_Address_Partitioning_Unit.cpp``). Where all use
-    the same resources nothing else ever works, so that the drive is made of these alone.
+    MQSim places the parts one after the other, and divides a plane that several flows
+    use equally among them (``Logical_Address_Partitioning_Unit.cpp``). If all flows use
+    the same resources, the others stay idle, so the drive consists of these alone.
     """
     if space.planes > _MOST_PLANES:
         problem = f"the drive has {space.planes} planes, more than {_MOST_PLANES}"
@@ -104,10 +104,10 @@ def divide(
 
 
 _MOST_PLANES = 1 << 20
-"""More than any drive has."""
+"""More planes than any drive has."""
 
 _Resources = tuple[tuple[int, ...], ...]
-"""The numbers of the channels, chips, dies and planes that a flow uses."""
+"""Numbers of the channels, chips, dies and planes that a flow uses."""
 
 
 def _resources(space: Space, flow: Section, *, is_sata: bool) -> _Resources:

@@ -1,4 +1,4 @@
-"""Values as MQSim reads them: with C++'s conversions, which take more than they should."""
+"""Values as MQSim reads them: by C++'s conversions, which accept too much."""
 
 from __future__ import annotations
 
@@ -9,32 +9,32 @@ Value = int | float | bool | str | tuple[int, ...]
 
 
 OLDER = "is an older MQSim's name of"
-"""What is said of a name that the present version does not know."""
+"""Wording for a name that the present version does not know."""
 
 
 class Read(NamedTuple):
-    """A value, and what is odd about how MQSim comes to it."""
+    """A value, and a remark if MQSim reads it in an odd way."""
 
     value: Value
     remark: str = ""
 
 
 class RefusedError(ValueError):
-    """A text that MQSim ends at, or that means nothing."""
+    """A text at which MQSim ends, or that has no meaning."""
 
 
 _DIGITS = 30
-"""More than any number here has."""
+"""More digits than any number here has."""
 
 _LARGEST = 1e12
-"""No share, and no bandwidth in GB/s, is more."""
+"""Limit above any share, and above any bandwidth in GB/s."""
 
 _WHOLE = re.compile(r"\s*([+-]?\d+)(.*)", re.DOTALL)
 _REAL = re.compile(r"\s*([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)(.*)", re.DOTALL)
 
 
 def whole(text: str, least: int, most: int) -> Read:
-    """As ``std::stoul`` does: digits up to the first other character."""
+    """Parse as ``std::stoul`` does: digits up to the first other character."""
     match = _WHOLE.match(text)
     if match is None:
         raise RefusedError(f"{_shown(text)} is no whole number")
@@ -45,7 +45,7 @@ def whole(text: str, least: int, most: int) -> Read:
 
 
 def real(text: str) -> Read:
-    """As ``std::stod`` does."""
+    """Parse as ``std::stod`` does."""
     match = _REAL.match(text)
     if match is None:
         raise RefusedError(f"{_shown(text)} is no number")
@@ -56,14 +56,14 @@ def real(text: str) -> Read:
 
 
 def truth(text: str) -> Read:
-    """Everything but ``false`` is true; so are spaces around it."""
+    """Parse a switch: everything but ``false`` is true, including ``false`` with spaces."""
     if text.upper() in ("TRUE", "FALSE"):
         return Read(text.upper() == "TRUE")
     return Read(True, f"MQSim takes {_shown(text)} for true: all but false is")
 
 
 def choice(text: str, known: dict[str, str]) -> Read:
-    """One of the names in ``known``, whose values are the names of today."""
+    """Parse one of the names in ``known``, whose values are the current names."""
     name = text.strip().upper()
     if name not in known:
         raise RefusedError(f"{_shown(text)} is none of {', '.join(sorted(set(known.values())))}")
@@ -72,7 +72,7 @@ def choice(text: str, known: dict[str, str]) -> Read:
 
 
 def ids(text: str) -> Read:
-    """``0,1,2``: a set."""
+    """Parse ``0,1,2`` as a set."""
     parts = [part for part in text.split(",") if part]
     matches = [_WHOLE.match(part) for part in parts]
     if not parts or not all(matches):
@@ -84,7 +84,7 @@ def ids(text: str) -> Read:
 
 
 def _int(digits: str) -> int:
-    """A number; one with too many digits is more than any limit."""
+    """Convert digits; a number with too many digits is above any limit."""
     return int(digits[:_DIGITS])
 
 

@@ -1,4 +1,4 @@
-"""The workloads: what the flows of a scenario become."""
+"""Conversion of the flows of a scenario to workloads."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from flashscape.mqsim.space import Part, Space
 
 _SIZES = 64
-"""Entries of a list of sizes at most."""
+"""Most entries of a list of sizes."""
 _DEVIATIONS = 4
-"""Standard deviations beyond which sizes are cut off: one request in 16,000."""
+"""Standard deviations at which sizes are cut off: one request in 16,000."""
 
 _PRIORITIES = {"URGENT": "high", "HIGH": "normal", "MEDIUM": "normal", "LOW": "low"}
 
@@ -36,26 +36,26 @@ class Flow:
     part: Part
     page_bytes: int
     is_preconditioned_alone: bool
-    """Whether MQSim writes its addresses before the run, and those of no other flow."""
+    """True if MQSim writes this flow's addresses before the run, and those of no other flow."""
 
     @property
     def name(self) -> str:
-        """Its name in results."""
+        """Name in results."""
         return f"flow-{self.number}"
 
     @property
     def reads(self) -> bool:
-        """Whether it reads anything."""
+        """True if the flow reads."""
         return self.is_trace or self.section.whole("Read_Percentage") > 0
 
     @property
     def writes(self) -> bool:
-        """Whether it writes anything."""
+        """True if the flow writes."""
         return self.is_trace or self.section.whole("Read_Percentage") < 100
 
     @property
     def is_caching(self) -> bool:
-        """Whether its writes are acknowledged from the buffer."""
+        """True if its writes are acknowledged from the buffer."""
         return self.section.text("Device_Level_Data_Caching_Mode") in (
             "WRITE_CACHE",
             "WRITE_READ_CACHE",
@@ -63,14 +63,14 @@ class Flow:
 
     @property
     def mean_bytes(self) -> int:
-        """The mean size of its requests; a page for a trace, whose sizes are not looked at."""
+        """Mean size of its requests; a page for a trace, whose sizes are not examined."""
         if self.is_trace:
             return self.page_bytes
         return self.section.whole("Average_Request_Size") * SECTOR
 
     @property
     def is_partial(self) -> bool:
-        """Whether requests may ask for a part of a page."""
+        """True if requests may access a part of a page."""
         return (
             self.is_trace
             or self.mean_bytes % self.page_bytes != 0
@@ -79,14 +79,14 @@ class Flow:
 
     @property
     def align(self) -> int:
-        """Bytes whose multiples requests begin at."""
+        """Bytes to whose multiples requests are aligned."""
         if not self.section.truth("Generated_Aligned_Addresses"):
             return SECTOR
         return self.section.whole("Address_Alignment_Unit") * SECTOR
 
     @property
     def working_set(self) -> int:
-        """Bytes that it asks for, from the beginning of its part."""
+        """Bytes that it accesses, from the beginning of its part."""
         if self.is_trace:
             return self.part.size
         percent = self.section.whole("Working_Set_Percentage")
@@ -95,11 +95,11 @@ class Flow:
 
     @property
     def reach(self) -> int:
-        """Bytes that its requests go to, from the beginning of its part.
+        """Bytes that its requests reach, from the beginning of its part.
 
-        MQSim draws the addresses of a run from the seed from which it drew those of the
-        preconditioning (FTL.cpp): a run of no more requests meets written pages alone.
-        Some of all pages, here the first.
+        MQSim draws the addresses of a run from the same seed as those of the
+        preconditioning (FTL.cpp): a run of no more requests accesses only written pages.
+        In MQSim these are scattered pages, here the first ones.
         """
         drawn = self._drawn_before
         if drawn is None or not 0 < self.section.whole("Total_Requests_To_Generate") <= drawn:
@@ -113,7 +113,7 @@ class Flow:
 
     @property
     def filled(self) -> float:
-        """Bytes of its part that preconditioning fills: of uniform ones at most 90 % (FTL.cpp)."""
+        """Bytes of its part that preconditioning fills: for uniform ones at most 90 % (FTL.cpp)."""
         wanted = self._wanted_before
         is_uniform = (
             not self.is_trace and self.section.text("Address_Distribution") == "RANDOM_UNIFORM"
@@ -122,7 +122,7 @@ class Flow:
 
     @property
     def _wants_too_much(self) -> bool:
-        """Whether preconditioning would draw for too long before it met so many bytes."""
+        """True if preconditioning would draw too long before it had found so many bytes."""
         return self.working_set < 1.1 * self._wanted_before
 
     @property
@@ -132,7 +132,7 @@ class Flow:
 
     @property
     def _drawn_before(self) -> float | None:
-        """Requests that preconditioning draws in the mean, if the run draws the same ones."""
+        """Mean number of requests that preconditioning draws, if the run draws the same ones."""
         section = self.section
         if (
             self.is_trace
@@ -144,18 +144,18 @@ class Flow:
         ):
             return None
         if self._wants_too_much and self.working_set < self.part.size:
-            # Then it draws from the whole part.
+            # In this case it draws from the whole part.
             return None
         unwritten = 1 - self._written_before / self.working_set
         return self.working_set / self.mean_bytes * -math.log(unwritten)
 
     def row(self, key: str, value: written.Value, *names: str, remark: str = "") -> Row:
-        """A row that comes from keys of this flow."""
+        """Return a row that comes from keys of this flow."""
         return Row(key, value, tuple((self.section.title, name) for name in names), remark)
 
 
 def table(flow: Flow, device: Section, space: Space, folder: Path) -> Table:
-    """The workload of a flow; ``folder`` is where the workload file is."""
+    """Return the workload of a flow; ``folder`` is the folder of the workload file."""
     rows = [Row("name", flow.name)]
     rows += _priority(flow, device)
     rows += _region(flow, space)
@@ -164,7 +164,7 @@ def table(flow: Flow, device: Section, space: Space, folder: Path) -> Table:
 
 
 def note_caching(flows: list[Flow]) -> None:
-    """Say what becomes of the caching modes: one buffer, one way for all."""
+    """Record verdicts on the caching modes: one buffer, with one mode for all flows."""
     name = "Device_Level_Data_Caching_Mode"
     drive_caches = any(flow.writes and flow.is_caching for flow in flows)
     for flow in flows:
@@ -296,7 +296,7 @@ def sizes(mean: int, deviation: int) -> list[tuple[int, Decimal]]:
 
 
 def _below(value: float, mean: float, deviation: float) -> float:
-    """The share of a normal distribution that is below a value."""
+    """Return the share of a normal distribution below a value."""
     return (1 + math.erf((value - mean) / deviation / math.sqrt(2))) / 2
 
 
@@ -382,7 +382,7 @@ def _arrivals(flow: Flow, device: Section) -> list[Row]:
 
 
 def _depth(flow: Flow, device: Section, wanted: int | None) -> list[Row]:
-    """A queue's depth: what the flow asks for, as far as MQSim's queues let it."""
+    """Return a queue's depth: the flow's, as far as MQSim's queues allow it."""
     is_sata = device.text("HostInterface_Type") == "SATA"
     limits = [(device.whole("IO_Queue_Depth") - 1, "IO_Queue_Depth")]
     if not is_sata:
@@ -454,9 +454,9 @@ def _trace(flow: Flow, device: Section, folder: Path) -> list[Row]:
 
 
 def part_of(file: Path, percent: int) -> tuple[int, int]:
-    """How many requests MQSim takes of a trace, and of how many (IO_Flow_Trace_Based.cpp).
+    """Return the requests that MQSim takes of a trace, and all of them (IO_Flow_Trace_Based.cpp).
 
-    It counts lines up to the first one that has not five columns, and cuts in binary:
+    MQSim counts lines up to the first without five columns, and truncates in binary:
     29 % of 100 are 28.
     """
     with file.open("rb") as lines:
@@ -466,7 +466,7 @@ def part_of(file: Path, percent: int) -> tuple[int, int]:
 
 
 def _find(flow: Flow, folder: Path) -> Path:
-    """MQSim looks from where it is started; a workload file beside its traces is usual, too."""
+    """Find the trace in the working directory, as MQSim does, or beside the workload file."""
     given = flow.section.text("File_Path").strip()
     path = Path(given if _is_file(Path(given)) else given.replace("\\", "/"))
     places = [path.absolute(), (folder / path).absolute()]
@@ -482,7 +482,7 @@ def _find(flow: Flow, folder: Path) -> Path:
 
 
 def _is_file(path: Path) -> bool:
-    """Whether there is a file; not where a name is too long for one."""
+    """Return True if the file exists; False also for a name that is too long."""
     try:
         return path.is_file()
     except OSError:

@@ -15,12 +15,12 @@ _LARGEST = 16 << 20
 """Bytes; a configuration of MQSim has a few thousand."""
 
 _DEEPEST = 32
-"""Elements inside each other; MQSim's files have four."""
+"""Levels of nested elements; MQSim's files have four."""
 
 
 @dataclass(slots=True)
 class Element:
-    """An element: its name, the text in it, where it begins, and what is inside."""
+    """An element: its name, text, line and children."""
 
     name: str
     line: int
@@ -29,7 +29,7 @@ class Element:
 
 
 def read(path: Path) -> Element:
-    """Return the root; raise ConfigError where the file is no well-formed XML.
+    """Return the root; raise ConfigError if the file is no well-formed XML.
 
     Document types are refused: MQSim's files have none, and entities that expand into
     each other could fill the memory.
@@ -41,7 +41,7 @@ def read(path: Path) -> Element:
     parser.CharacterDataHandler = builder.text
     parser.StartDoctypeDeclHandler = builder.doctype
     try:
-        # In one piece, so that an unknown entity is an error and not a skipped one.
+        # Parse in one piece, so that an unknown entity is an error and is not skipped.
         parser.Parse(_text(path).encode(), True)
     except expat.ExpatError as error:
         what = expat.ErrorString(error.code)
@@ -52,13 +52,13 @@ def read(path: Path) -> Element:
 
 
 def fault(path: Path, line: int | None, problem: str) -> ConfigError:
-    """A fault of a whole file."""
+    """Return an error about a whole file."""
     place = f"{path}" if line is None else f"{path}, line {line}"
     return ConfigError(f"{place}: {problem}", [("", str(path), line, problem)])
 
 
 class _Builder:
-    """Takes what the parser finds."""
+    """Builds elements from the parser's events."""
 
     def __init__(self, path: Path, parser: expat.XMLParserType) -> None:
         self.root: Element | None = None
@@ -93,7 +93,7 @@ class _Builder:
 
 
 def _text(path: Path) -> str:
-    """The file as text, whatever encoding it declares: keys are ASCII, comments need not be."""
+    """Return the file as text, ignoring its declared encoding: only comments may not be ASCII."""
     try:
         with path.open("rb") as file:
             data = file.read(_LARGEST + 1)

@@ -1,4 +1,4 @@
-"""Figures of two sides that are compared, as rows of text."""
+"""Figures of two compared sides, as rows of text."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def differences(contrast: Contrast) -> Rows:
-    """Figures of two sides, with what is known of their difference."""
+    """Return the figures of two sides, with the statistics of their differences."""
     a, b = contrast.baseline.shown, contrast.other.shown
     rows = []
     for row in contrast.differences:

@@ -1,4 +1,4 @@
-"""The figures that follow from a configuration, as rows of text."""
+"""Figures that follow from a configuration, as rows of text."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def tables(figures: dict[str, Any], drive: dict[str, Any]) -> list[Rows]:
-    """Every table of ``flashscape check`` of an experiment with this drive."""
+    """Return every table of ``flashscape check`` for an experiment with this drive."""
     commands = _durations(figures["durations_ns"])
     return [
         _rows("Capacity", _capacity(figures["capacity"])),
@@ -25,7 +25,7 @@ def tables(figures: dict[str, Any], drive: dict[str, Any]) -> list[Rows]:
 
 
 def workloads(config: dict[str, Any]) -> Rows:
-    """What each initiator asks for, as a configuration says it."""
+    """Return the settings of each workload."""
     rows = [
         (
             workload["name"],
@@ -66,7 +66,7 @@ def _organisation(organisation: dict[str, Any]) -> list[tuple[str, str]]:
         ("dies", f"{organisation['dies']:,}"),
         ("planes", f"{organisation['planes']:,}"),
         ("pools", f"{organisation['pools']:,}"),
-        ("bins (what garbage collection works in)", f"{organisation['bins']:,}"),
+        ("bins (units of garbage collection)", f"{organisation['bins']:,}"),
         ("blocks a bin", f"{organisation['blocks_per_bin']:,}"),
         ("block", units.size(organisation["block_bytes"])),
         ("one program command writes", units.size(organisation["program_bytes"])),
@@ -87,11 +87,11 @@ def _durations(durations: dict[str, Any]) -> list[tuple[str, str]]:
 
 
 def _suspends(drive: dict[str, Any], steps: Sequence[int]) -> list[tuple[str, str]]:
-    """When an erase is suspended for reads under the drive's suspension, in time of its own."""
+    """Return the times, in an erase's own time, at which reads can suspend it."""
     name = interruptions.scheme(drive, "suspension")
     if name == "baseline":
         return []
-    # At the end of the last step it is over.
+    # The end of the last step is the end of the erase.
     points = _list(steps[:-1]) or "no moment, as it has one step"
     policy = drive["scheduler"]["suspension"]
     timeout = units.duration(units.nanoseconds(policy["after"])) if name == "t-es" else ""
@@ -115,7 +115,7 @@ def _limits(limits: dict[str, Any]) -> list[tuple[str, str]]:
 
 def _thresholds(drive: dict[str, Any], free: dict[str, int]) -> list[tuple[str, str]]:
     gc = drive["ftl"]["gc"]
-    # In rounds they always are the same.
+    # In rounds, both thresholds are always equal.
     begins = {"begins, and goes before host writes, at": "background"}
     if gc["background"] != gc["foreground"]:
         begins = {

@@ -34,7 +34,7 @@ class Section(NamedTuple):
     table: rows.Rows
     sentences: Sequence[str]
     before: Sequence[str] = ()
-    """Lines above the heading: what a reader must know before it."""
+    """Lines above the heading that a reader must see first."""
 
 
 def document(first: Sequence[str], sections: Sequence[Section], last: str) -> str:

@@ -1,4 +1,4 @@
-"""The figures of a summary as rows of text, for terminals and notebooks alike."""
+"""Figures of a summary as rows of text, for terminals and notebooks."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 _SHOWN = ("p50", "p99", "p99_9", "p99_99")
 _COUNTED_BELOW = 1_000
-"""Samples at or beyond a percentile that are told."""
+"""Number of samples beyond a percentile below which the table shows it."""
 _CAUSES_SHOWN = 3
 _CUTS_SHOWN = 12
 _SEEN = 0.0005
@@ -30,7 +30,7 @@ _SEEN = 0.0005
 class Rows(NamedTuple):
     """A table of texts; the first ``names`` columns are words, the others figures.
 
-    Where all columns are words, the last is prose, which may take several lines.
+    If all columns are words, the last is prose, which may take several lines.
     """
 
     title: str
@@ -40,7 +40,7 @@ class Rows(NamedTuple):
 
 
 def tenants(result: Measured) -> Rows:
-    """Who has which part of the drive, where several share it."""
+    """Return the initiators' parts of the drive, if several share it."""
     workloads = result.summary["config"]["workload"]
     head = ("initiator", "part of the drive", "requests from", "starts", "priority")
     rows = [
@@ -57,7 +57,7 @@ def tenants(result: Measured) -> Rows:
 
 
 def part(workload: Mapping[str, Any]) -> str:
-    """The part of the drive that a workload has."""
+    """Return a workload's part of the drive."""
     region = workload.get("region") or {}
     if not region:
         return "the whole"
@@ -69,16 +69,16 @@ def part(workload: Mapping[str, Any]) -> str:
 
 
 def _with_all(result: Measured) -> list[tuple[str, str, dict[str, Any]]]:
-    """The groups of requests, and where there are several, all together behind them."""
+    """Return the groups of requests, followed by all together if there are several."""
     groups = result.groups()
-    # Summaries of earlier versions have no such key.
+    # Summaries of earlier versions lack this key.
     if len(groups) > 1 and "all" in result.summary:
         groups.append(("all", "all", result.summary["all"]))
     return groups
 
 
 def requests(result: Measured) -> Rows:
-    """Throughput by initiator and kind; of an untimed run, what was asked for."""
+    """Return throughput by initiator and kind; for an untimed run, requests and bytes."""
     if result.untimed:
         return _asked(result)
     seconds = result.summary["counted_ns"] / 1e9
@@ -115,9 +115,9 @@ def _asked(result: Measured) -> Rows:
 
 
 def latencies(result: Measured, chosen: str | Iterable[float | str] | None = None) -> Rows:
-    """Latency by initiator and kind; beside far percentiles, the samples behind them.
+    """Return latency by initiator and kind, with the samples behind far percentiles.
 
-    Raises ConfigError for what is no percentile, OutputError where a histogram is missing.
+    Raises ConfigError for text that is no percentile, OutputError if a histogram is missing.
     """
     shown = _SHOWN if chosen is None else tuple(percentiles.chosen(chosen))
     is_steady = result.summary["steady_state"]["latency"]["reached"]
@@ -142,7 +142,7 @@ def latencies(result: Measured, chosen: str | Iterable[float | str] | None = Non
 
 
 def causes(result: Measured) -> Rows:
-    """Where most of the time went, by initiator and kind."""
+    """Return the main causes of latency, by initiator and kind."""
     rows = [
         (name, kind.replace("_", "-"), _top(figures["blame_ns"]))
         for name, kind, figures in result.groups()
@@ -151,7 +151,7 @@ def causes(result: Measured) -> Rows:
 
 
 def drive(result: Measured) -> Rows:
-    """What the run cost the drive."""
+    """Return the cost of the run to the drive."""
     summary = result.summary
     wear = summary["wear"]
     rows = [
@@ -181,9 +181,9 @@ def drive(result: Measured) -> Rows:
 
 
 def power_cuts(result: Measured) -> Rows:
-    """When the power was cut, and what recovering took and cost; no rows where it was not.
+    """Return the power cuts, with the duration and cost of recovery; no rows without a cut.
 
-    Parts of the recovery that took no time in any of them have no column. Of many the
+    Parts of the recovery that took no time in any cut have no column. Of many cuts, the
     longest are shown.
     """
     cuts = outages.of_run(result)
@@ -210,7 +210,7 @@ def power_cuts(result: Measured) -> Rows:
 
 
 def shares(group: Group) -> Rows:
-    """What a kind of request spent its time on: all of them, and by percentiles."""
+    """Return the causes of a kind's latency: for all requests, and by range of percentiles."""
     columns = [group.mean_ns, *(region.each_ns for region in group.regions)]
     rows = [
         (cause.name, *(_spent(times, cause) for times in columns))
@@ -227,14 +227,14 @@ def _spent(times: dict[Cause, float], cause: Cause) -> str:
 
 
 def everything(result: Measured, chosen: str | Iterable[float | str] | None = None) -> list[Rows]:
-    """Every table of a summary, with the percentiles that are chosen; None: the usual ones."""
+    """Return every table of a summary, with the chosen percentiles; None: the usual ones."""
     timed = [] if result.untimed else [latencies(result, chosen), causes(result)]
     parts = [tenants(result), requests(result), *timed, power_cuts(result), drive(result)]
     return [part for part in parts if part.rows]
 
 
 def headline(result: Measured) -> str:
-    """What was run, in a line."""
+    """Return a line about the run."""
     summary = result.summary
     title = summary["title"] or "Run"
     span = "no time" if result.untimed else units.duration(summary["simulated_ns"])
@@ -246,7 +246,7 @@ def headline(result: Measured) -> str:
 
 
 def _confidence(latency: dict[str, Any]) -> str:
-    """The interval around a mean; none where it is wider than the mean, or that is nothing."""
+    """Return the interval of a mean; empty if it is wider than the mean, or the mean is 0."""
     half_width = latency.get("mean_ci95")
     if half_width is None or half_width > latency["mean"] or not latency["mean"]:
         return ""
@@ -258,10 +258,10 @@ def _percentile(value: int, beyond: int) -> str:
 
 
 def behind(beyond: float | None, below: int) -> str:
-    """The samples behind a percentile, where they are few; marked where they are too few."""
+    """Return the samples behind a percentile if they are few, marked if they are too few."""
     if beyond is None or beyond >= below:
         return ""
-    # A mean over seeds is rounded down, lest 9.7 read as enough.
+    # Round a mean over seeds down, so that 9.7 does not show as enough.
     return f" ({int(beyond):,}{'!' if beyond < FOUNDED else ''})"
 
 

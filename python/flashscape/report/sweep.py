@@ -1,4 +1,4 @@
-"""A sweep as a table for the terminal: what varies, and the figures most asked for."""
+"""A sweep as a table for the terminal: varied values and the main figures."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 ROWS_MOST = 60
-"""Rows of the table; all of them are in the Parquet file."""
+"""Most rows of the table; the Parquet file has all of them."""
 
 _FAILURES_MOST = 20
 _FEW = 100
@@ -28,11 +28,11 @@ _NOTES_MOST = 5
 _PERCENTILES = ("p50", "p99", "p99_9", "p99_99")
 _UNTIMED = ("requests", "bytes", "write_amplification", "erases", "migrations", "worn_out_bytes")
 _UNTIMED_HEAD = ("requests", "bytes", "WAF", "erases", "migrations", "worn out after")
-"""The same of runs that take no time."""
+"""Head of the table for untimed runs."""
 
 
 class Sweep(Protocol):
-    """The results of a sweep, as far as reports know them."""
+    """The results of a sweep, as far as reports use them."""
 
     paths: tuple[str, ...]
     is_seeded: bool
@@ -40,7 +40,7 @@ class Sweep(Protocol):
 
     @property
     def varied(self) -> tuple[str, ...]:
-        """What varies, ``variation`` for the paths that named variations set."""
+        """Columns that vary; ``variation`` stands for the paths that named variations set."""
 
     @property
     def frame(self) -> pl.DataFrame:
@@ -48,27 +48,27 @@ class Sweep(Protocol):
 
     @property
     def counts(self) -> dict[str, int]:
-        """Points by what has become of them."""
+        """Number of points by status."""
 
     @property
     def failures(self) -> list[tuple[str, str]]:
-        """Names and reasons."""
+        """Names of failed points, with reasons."""
 
     def over_seeds(self) -> pl.DataFrame:
-        """Means over seeds."""
+        """Return means over seeds."""
 
     def __len__(self) -> int: ...
 
 
 def table(sweep: Sweep, chosen: str | Iterable[float | str] | None = None) -> Rows:
-    """A row for each point (or mean over seeds), initiator and kind.
+    """Return a row for each point (or mean over seeds), initiator and kind.
 
     Raises ConfigError for percentiles that the summaries of points do not have.
     """
     far = _PERCENTILES if chosen is None else kept(chosen)
     averaged = sweep.is_seeded
     frame = sweep.over_seeds() if averaged else sweep.frame.filter(status="done")
-    # Where nothing has a rate, nothing took time.
+    # A sweep without any rate consists of untimed runs.
     has_time = frame["iops"].null_count() < len(frame) or not len(frame)
     metrics = (
         ("iops", "mean_ns", *(f"{name}_ns" for name in far), "write_amplification")
@@ -78,7 +78,7 @@ def table(sweep: Sweep, chosen: str | Iterable[float | str] | None = None) -> Ro
     shown = ("IOPS", "mean", *(name.replace("_", ".") for name in far), "WAF")
     figures = shown if has_time else _UNTIMED_HEAD
     short = labels(sweep.paths)
-    # Also what has one value alone among the points that are done.
+    # Include paths that have only one value among the finished points.
     varied = [path for path in sweep.varied if path != "variation"]
     named = "variation" in sweep.varied
     several = frame["initiator"].n_unique() > 1
@@ -94,7 +94,7 @@ def table(sweep: Sweep, chosen: str | Iterable[float | str] | None = None) -> Ro
         body.append(tuple(cells))
     title = "Means over seeds, ± 95 % confidence" if averaged else "Points"
     if has_time:
-        title += f"; in brackets: samples at or beyond, where below {_FEW}"
+        title += f"; in brackets: samples at or beyond, if below {_FEW}"
         if any("!)" in cell for row in body for cell in row):
             title += f" (! below {FOUNDED}: finer than they allow)"
     if len(frame) > ROWS_MOST:
@@ -104,7 +104,7 @@ def table(sweep: Sweep, chosen: str | Iterable[float | str] | None = None) -> Ro
 
 
 def kept(chosen: str | Iterable[float | str]) -> tuple[str, ...]:
-    """Names of percentiles; raise ConfigError for one that the summaries do not have."""
+    """Return names of percentiles; raise ConfigError for one that the summaries do not have."""
     names = tuple(percentiles.chosen(chosen))
     if unknown := [name for name in names if name not in PERCENTILES]:
         known = ", ".join(name[1:].replace("_", ".") for name in PERCENTILES)
@@ -141,7 +141,7 @@ def _figure(row: dict[str, Any], metric: str) -> str:
 
 
 def closing(sweep: Sweep) -> list[str]:
-    """What there is to say beside the table."""
+    """Return the sentences below the table."""
     counts = sweep.counts
     alike: dict[str, list[str]] = {}
     for name, why in sweep.failures:
@@ -156,17 +156,17 @@ def closing(sweep: Sweep) -> list[str]:
 
 
 def _failed(why: str, names: list[str]) -> str:
-    """Why some points have no results, and which."""
+    """Say why some points have no results, and name them."""
     more = f"; and {len(names) - _NAMES_MOST} more" if len(names) > _NAMES_MOST else ""
     return f"no results: {'; '.join(names[:_NAMES_MOST])}{more}: {why}"
 
 
 def _notes(sweep: Sweep) -> list[str]:
-    """What the summaries note, each once, with how many points say it."""
+    """Return the notes of the summaries, each once, with the number of points that have it."""
     points = sweep.frame.unique("point", keep="first", maintain_order=True)
     alike: dict[str, list[str]] = {}
     for note in (note for notes in points["notes"] if notes is not None for note in notes):
-        # Most differ in their figures alone.
+        # Most of them differ only in their figures.
         alike.setdefault(re.sub(r"[0-9.,]+", "", note), []).append(note)
     ranked = sorted(alike.values(), key=len, reverse=True)
     lines = []

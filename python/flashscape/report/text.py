@@ -1,4 +1,4 @@
-"""Tables for a terminal. Nothing is cut: where it is narrow, a table is folded."""
+"""Tables for a terminal. Nothing is cut: on a narrow terminal, a table is folded."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ if TYPE_CHECKING:
     from flashscape.trace import TraceInfo
 
 _PAGE = 110
-"""Columns of prose where the output goes to a file or pipe, whatever the terminal beside it has."""
+"""Width of prose if the output goes to a file or pipe, regardless of the terminal."""
 
 _UNBOUNDED = 10_000
-"""Columns of tables there: a table that a script reads is not cut."""
+"""Width of tables in that case: a table for a script is never cut."""
 
 _PROSE = 28
-"""Columns that prose in a table needs at least."""
+"""Least width of prose in a table."""
 
 _GAP = 2
 
@@ -46,7 +46,7 @@ _TIED = "\N{NO-BREAK SPACE}"
 def console(*, stderr: bool = False) -> Console:
     """Return a console as wide as the terminal, or as COLUMNS says.
 
-    Where there is neither, tables are as wide as they need be.
+    Without either, tables are as wide as needed.
     """
     plain = Page(stderr=stderr, highlight=False)
     if plain.is_terminal:
@@ -59,7 +59,7 @@ def console(*, stderr: bool = False) -> Console:
 def summary(
     result: Measured, percentiles: str | Iterable[float | str] | None = None
 ) -> RenderableType:
-    """The summary of a run, with the percentiles that are chosen; None: the usual ones."""
+    """Return the summary of a run, with the chosen percentiles; None: the usual ones."""
     return Group(
         _Prose(rows.headline(result), "bold"),
         *_notes(result.summary["notes"]),
@@ -68,7 +68,7 @@ def summary(
 
 
 def plain(headline: str, notes: list[str], tables: list[rows.Rows]) -> str:
-    """A line, notes and tables as text, as wide as they need be."""
+    """Return a line, notes and tables as text, as wide as needed."""
     page = Console(file=io.StringIO(), highlight=False, width=_UNBOUNDED, color_system=None)
     with page.capture() as captured:
         page.print(_Prose(headline), *_notes(notes), *(Group("", Sheet(each)) for each in tables))
@@ -76,7 +76,7 @@ def plain(headline: str, notes: list[str], tables: list[rows.Rows]) -> str:
 
 
 def trace(info: TraceInfo) -> RenderableType:
-    """What a trace is like."""
+    """Return the statistics of a trace."""
     from flashscape.report import trace as about_trace
 
     return Group(
@@ -90,7 +90,7 @@ def trace(info: TraceInfo) -> RenderableType:
 
 
 def explanation(explained: Explanation, result: Measured) -> RenderableType:
-    """Where the tail comes from: for each kind sentences and a table, then what holds for all."""
+    """Return an explanation: sentences and a table for each kind, then remarks on the whole run."""
     notes = result.summary["notes"]
     parts: list[RenderableType] = [_Prose(rows.headline(result), "bold"), *_notes(notes)]
     for group in explained.shown:
@@ -102,7 +102,7 @@ def explanation(explained: Explanation, result: Measured) -> RenderableType:
 
 
 def comparison(compared: Comparison) -> RenderableType:
-    """Sides, and for each contrast verdict, arrivals, table and sentences; then the method."""
+    """Return sides; verdict, arrivals, table and sentences of each contrast; then the method."""
     from flashscape.report.contrast import differences
 
     parts: list[RenderableType] = []
@@ -123,13 +123,13 @@ def comparison(compared: Comparison) -> RenderableType:
 
 
 def presets(known: dict[str, Preset]) -> RenderableType:
-    """The presets in a list."""
+    """Return the presets as a list."""
     body = [(preset.name, preset.about) for preset in known.values()]
     return Sheet(rows.Rows("", ("preset", "what it is"), body, 2))
 
 
 def table(content: rows.Rows) -> RenderableType:
-    """A table of figures, one of several."""
+    """Return one of several tables of figures."""
     return Group(Sheet(content), "")
 
 
@@ -138,10 +138,10 @@ def _notes(notes: list[str]) -> list[RenderableType]:
 
 
 class _Prose:
-    """Sentences, as wide as can be read."""
+    """Sentences, limited to a readable width."""
 
     def __init__(self, text: str, style: str = "") -> None:
-        # A figure and its unit stay on one line.
+        # Keep a figure and its unit on one line.
         self._text = re.sub(r"(?<=\d) (?=(?:%|ns|µs|ms|s)(?:\W|$))", _TIED, text)
         self._style = style
 
@@ -153,7 +153,7 @@ class _Prose:
 
 
 class Sheet:
-    """A table, or where it is too wide several below each other, each with what names its rows."""
+    """A table; if it is too wide, several below each other, each with the columns of names."""
 
     def __init__(self, content: rows.Rows) -> None:
         self._content = content
@@ -175,13 +175,13 @@ class Sheet:
 
 
 def _folded(content: rows.Rows, room: int) -> list[rows.Rows] | None:
-    """Tables of so many columns of text with all of its figures; None where one does not fit."""
+    """Split a table into tables that fit the width; None if a single column does not fit."""
     if _least_width(content) <= room:
         return [content]
     if _has_prose(content):
         return None
     figures = range(content.names, len(content.head))
-    # As few tables as there can be, with as many figures each, more or less.
+    # Use as few tables as possible, with similar numbers of figures.
     for count in range(2, len(figures) + 1):
         each = -(-len(figures) // count)
         starts = range(figures.start, figures.stop, each)
@@ -192,7 +192,7 @@ def _folded(content: rows.Rows, room: int) -> list[rows.Rows] | None:
 
 
 def _part(content: rows.Rows, figures: range) -> rows.Rows:
-    """The table with some of its columns of figures."""
+    """Return the table with some of its columns of figures."""
     columns = [*range(content.names), *figures]
     return content._replace(
         head=tuple(content.head[at] for at in columns),
@@ -205,12 +205,12 @@ def _room(console: Console, options: ConsoleOptions) -> int:
 
 
 def _is_bounded(console: Console) -> bool:
-    """Whether there is an edge that tables must not pass."""
+    """Return True if the output has an edge that tables must not pass."""
     return console.width < _UNBOUNDED
 
 
 def _least_width(content: rows.Rows) -> int:
-    """Columns below which something would be cut."""
+    """Return the width below which text would be cut."""
     columns = zip(content.head, *content.rows, strict=True)
     widths = [max(map(cell_len, column)) for column in columns]
     if _has_prose(content):
@@ -235,7 +235,7 @@ def _table(content: rows.Rows) -> Table:
 
 
 def _blocks(content: rows.Rows) -> RenderableType:
-    """Each row on lines of its own."""
+    """Return each row on lines of its own."""
     labels = content.names - _has_prose(content)
     parts: list[RenderableType] = [Text(content.title, style="bold")] if content.title else []
     for row in content.rows:

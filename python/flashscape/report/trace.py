@@ -1,4 +1,4 @@
-"""The figures of a trace as rows of text, for terminals and notebooks alike."""
+"""Figures of a trace as rows of text, for terminals and notebooks."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _COMMON_SHOWN = 4
 
 
 def headline(file: Figures, statistics: Figures) -> str:
-    """What was measured, in a line."""
+    """Return a line about the trace."""
     packed = ", compressed" if file["compressed"] else ""
     requests = units.many(statistics["requests"], "request")
     return (
@@ -27,14 +27,14 @@ def headline(file: Figures, statistics: Figures) -> str:
 
 
 def everything(file: Figures, statistics: Figures) -> list[Rows]:
-    """Every table of a trace: of ``TraceInfo.file`` and ``TraceInfo.statistics``."""
+    """Return every table of a trace: of ``TraceInfo.file`` and ``TraceInfo.statistics``."""
     each = (kinds, sizes, arrivals, windows, places, hotness, sequences)
     parts = [*(of(statistics) for of in each), devices(file, statistics)]
     return [part for part in parts if part.rows]
 
 
 def kinds(statistics: Figures) -> Rows:
-    """Requests and bytes by kind."""
+    """Return requests and bytes by kind."""
     rows = []
     for figures in statistics["kinds"]:
         aligned = figures["alignment"]
@@ -53,7 +53,7 @@ def kinds(statistics: Figures) -> Rows:
 
 
 def sizes(statistics: Figures) -> Rows:
-    """How large requests are."""
+    """Return the sizes of requests."""
     rows = []
     for figures in statistics["kinds"]:
         if (spread := figures["size_bytes"]) is not None:
@@ -66,7 +66,7 @@ def sizes(statistics: Figures) -> Rows:
 
 
 def arrivals(statistics: Figures) -> Rows:
-    """When requests come."""
+    """Return the arrival statistics."""
     figures = statistics["arrivals"]
     rows = []
     if (rate := figures["requests_per_s"]) is not None:
@@ -94,7 +94,7 @@ def arrivals(statistics: Figures) -> Rows:
 
 
 def windows(statistics: Figures) -> Rows:
-    """Peaks and bursts by scale of time."""
+    """Return peaks and bursts by scale of time."""
     rows = [
         (
             units.duration(window["window_ns"]),
@@ -113,7 +113,7 @@ def windows(statistics: Figures) -> Rows:
 
 
 def places(statistics: Figures) -> Rows:
-    """Which addresses are used, and how again."""
+    """Return the addresses used, and their reuse."""
     figures, reuse = statistics["footprint"], statistics["reuse"]
     if not figures["touched_bytes"]:
         return Rows("Places", ("figure", "value"), [], 2)
@@ -148,7 +148,7 @@ def places(statistics: Figures) -> Rows:
 
 
 def hotness(statistics: Figures) -> Rows:
-    """How unevenly units are accessed."""
+    """Return the skew of accesses to units."""
     rows = []
     sides = (("reads and writes", "hotness"), ("reads", "read_hotness"))
     for name, key in (*sides, ("writes", "write_hotness")):
@@ -162,7 +162,7 @@ def hotness(statistics: Figures) -> Rows:
 
 
 def sequences(statistics: Figures) -> Rows:
-    """How requests go on where others ended, and how far they jump."""
+    """Return the sequential runs of requests, and the distances of jumps."""
     rows = []
     for figures in statistics["kinds"]:
         if (sequence := figures["sequence"]) is not None:
@@ -195,7 +195,7 @@ def sequences(statistics: Figures) -> Rows:
 
 
 def devices(file: Figures, statistics: Figures) -> Rows:
-    """Devices, where there are several."""
+    """Return the devices, if there are several."""
     known = statistics["devices"]
     if len(known) < 2:
         return Rows("Devices", ("device",), [], 1)
@@ -223,7 +223,7 @@ def _name(figures: dict[str, Any]) -> str:
 
 
 def _skew(zipf: dict[str, float]) -> str:
-    """The exponent and how well it fits; of even accesses a fit says nothing."""
+    """Return the exponent and the quality of its fit; a fit to even accesses says nothing."""
     if round(zipf["theta"], 2) <= 0:
         return "no skew"
     return f"{zipf['theta']:.2f} (R² {zipf['r_squared']:.2f})"

@@ -1,9 +1,9 @@
-"""Papers reproduced: their experiments run, and each claim judged within bounds that are data.
+"""Reproduction of papers: runs of their experiments, and verdicts on their claims.
 
-From a study's folder (``study``) with its claims (``claims``, ``bounds``, ``compared``,
-``bound_data``) and exhibits (``exhibit``) to runs over the cores (``perform``, by the sweep's
-pool and store), what became of them (``outcomes``), verdicts (``verdicts``), and all of it
-together (``reproduction``). What a study's code needs is imported from here, and from ``plots``.
+The bounds of claims are data. The way goes from a study's folder (``study``) with its claims
+(``claims``, ``bounds``, ``compared``, ``bound_data``) and exhibits (``exhibit``) to runs over
+the cores (``perform``, by the sweep's pool and store), their outcomes (``outcomes``), verdicts
+(``verdicts``), and the whole (``reproduction``). A study's code imports from here and ``plots``.
 """
 
 from flashscape.reproduce import plots

@@ -1,4 +1,4 @@
-"""Reproducing a paper, from its name to verdicts."""
+"""Reproduction of a paper, from its name to verdicts."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from flashscape.sweep import SweepObserver
 
 TRACES = "traces"
-"""Where traces are looked for by default, in the present directory."""
+"""Default directory of traces, relative to the current one."""
 
 
 def reproduce(
@@ -39,13 +39,13 @@ def reproduce(
     traces: str | PathLike[str] | None = None,
     progress: bool | SweepObserver = False,
 ) -> Reproduction:
-    """Run the experiments of a paper, and judge each of its claims by what they measure.
+    """Run the experiments of a paper, and judge each of its claims by the measured figures.
 
     ``paper`` is a name that ``flashscape reproduce`` lists, such as ``erase-suspension``, or one
     with an exhibit, ``erase-suspension/figure-4``; or the folder of a study of your own.
     ``profile`` is ``short`` (minutes) or ``full`` (long enough for p99.999). ``out`` is a
     directory for plots, tables, experiments and a report, in which finished runs are kept:
-    a second call makes only those that are not there. ``jobs`` is how many processes run at a
+    a second call makes only the missing ones. ``jobs`` is how many processes run at a
     time (as many as there are cores); ``traces`` the directory of traces that do not ship
     (``traces`` in the present one; without that, what needs them is ``not-run``).
 
@@ -61,7 +61,7 @@ def reproduce(
     if jobs is not None and jobs < 1:
         raise ConfigError(f"jobs={jobs}: a reproduction needs at least one process")
     if traces is not None and not Path(traces).is_dir():
-        # Where none is named the default may be missing: not every study needs traces.
+        # The default directory may be missing: not every study needs traces.
         raise ConfigError(
             f"--traces (traces=): {traces}: there is no such directory; name the one that has the "
             "papers' traces, or leave it out to run what needs none"
@@ -118,6 +118,6 @@ def _write_experiments(place: Place, agenda: Agenda, study: str) -> None:
 
 def _observer(progress: bool | SweepObserver) -> SweepObserver | None:
     if progress is True:
-        # How a run ends may be what a study is after.
+        # An error may be the finding that a study expects.
         return Lines.on_stderr("run", "ended with an error")
     return progress or None

@@ -1,4 +1,4 @@
-"""From tables of ``claims.toml`` to bounds; what is wrong with them is noted, all of it."""
+"""Conversion of tables of ``claims.toml`` to bounds; all faults are recorded."""
 
 from __future__ import annotations
 
@@ -37,10 +37,10 @@ class Reader:
 
     faults: Faults
     figures: tuple[str, ...]
-    """The names that the claim declares."""
+    """Names of the figures that the claim declares."""
 
     def bounds(self, tables: Any, place: str) -> tuple[Bound, ...]:
-        """All bounds of a list of tables, as far as they are sound."""
+        """Return all valid bounds of a list of tables."""
         if not isinstance(tables, list) or not tables:
             self.faults.add(place, f"{found(tables)} is not a list of bounds")
             return ()
@@ -147,7 +147,7 @@ class Reader:
         return Monotone(names[0], way == "rising", inversions, strict) if names else None
 
     def _names(self, given: Any, place: str, *, exactly: int | None = None) -> tuple[str, ...]:
-        """Names of figures that the claim declares; none where any of them is not."""
+        """Return names of figures that the claim declares; none if any is not declared."""
         if not isinstance(given, list) or not given or exactly not in (None, len(given)):
             count = f"{exactly} figures" if exactly else "figures"
             self.faults.add(place, f"{found(given)} is not a list of {count}")
@@ -190,7 +190,7 @@ class Reader:
         return Limit(unit, plus, name, times if times is not None else Fraction(1))
 
     def _tolerance(self, value: Any, unit: str, place: str) -> Tolerance | None:
-        """A share of the target is written with %, whatever the figure's unit."""
+        """Read a tolerance; a share of the target is written with %, for any unit."""
         read = quantity(value)
         if read is not None and read.unit == "share":
             return Tolerance(Fraction(read.amount), True, unit)
@@ -200,7 +200,7 @@ class Reader:
         return None if amount is None else Tolerance(amount, False, unit)
 
     def _amount(self, value: Any, unit: str, place: str) -> Fraction | None:
-        """A number in the base unit: text with a suitable unit, bare where there is none."""
+        """Return a number in the base unit: text with a suitable unit, else a bare number."""
         if isinstance(value, (int, float)) and not isinstance(value, bool):
             if unit not in _UNIT_EXAMPLES:
                 return exact(value)

@@ -1,6 +1,6 @@
-"""What a claim asks of its figures: limits, targets, orders, and courses along a parameter.
+"""Bounds of a claim on its figures: limits, targets, orders, and courses along a parameter.
 
-A bound is data (``claims.toml``); nothing here knows a paper.
+A bound is data (``claims.toml``); this module knows no paper.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
 
 
 class Finding(NamedTuple):
-    """What became of a bound."""
+    """Result of checking a bound."""
 
     holds: bool
     why_not: str
-    """By how much it is missed; empty where it holds."""
+    """Amount by which the bound is missed; empty if it holds."""
 
 
 class Bound(ABC):
@@ -36,7 +36,7 @@ class Bound(ABC):
     @property
     @abstractmethod
     def names(self) -> tuple[str, ...]:
-        """The figures that it looks at."""
+        """Names of the figures that it uses."""
 
     @property
     @abstractmethod
@@ -45,7 +45,7 @@ class Bound(ABC):
 
     @abstractmethod
     def check(self, figures: Figures) -> Finding:
-        """Whether figures hold it; raise Unmeasurable."""
+        """Check the figures; raise Unmeasurable."""
 
 
 _COMPARISONS: dict[str, tuple[Callable[[Fraction, Fraction], bool], str]] = {
@@ -59,20 +59,20 @@ COMPARISONS = tuple(_COMPARISONS)
 
 @dataclass(frozen=True)
 class Limited(Bound):
-    """At most, at least, below or above; all numbers along a swept parameter, each with its own."""
+    """Limits above or below; along a swept parameter, each number has its own limit."""
 
     subject: Subject
     limits: tuple[tuple[str, Limit], ...]
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Subject and limits."""
+        """Names of the subject and the limits."""
         of_limits = (limit.figure for _, limit in self.limits if limit.figure is not None)
         return (*self.subject.names, *of_limits)
 
     @property
     def text(self) -> str:
-        """Such as "read p99.9 at least 4.50 ms and at most 5.50 ms"."""
+        """Text, such as "read p99.9 at least 4.50 ms and at most 5.50 ms"."""
         parts = [f"{_COMPARISONS[how][1]} {limit.text}" for how, limit in self.limits]
         return f"{self.subject.text} {' and '.join(parts)}"
 
@@ -94,7 +94,7 @@ class Limited(Bound):
 
 @dataclass(frozen=True)
 class Near(Bound):
-    """Within any one of some tolerances of a target."""
+    """Within any of several tolerances of a target."""
 
     subject: Subject
     target: Limit
@@ -102,12 +102,12 @@ class Near(Bound):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Subject and target."""
+        """Names of the subject and the target."""
         return (*self.subject.names, *([] if self.target.figure is None else [self.target.figure]))
 
     @property
     def text(self) -> str:
-        """Such as "longest write within ± 10 % of 88.0 ms"."""
+        """Text, such as "longest write within ± 10 % of 88.0 ms"."""
         allowed = " or ".join(each.text for each in self.within)
         return f"{self.subject.text} within {allowed} of {self.target.text}"
 
@@ -135,16 +135,16 @@ class Equal(Bound):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The one."""
+        """Name of the figure."""
         return (self.name,)
 
     @property
     def text(self) -> str:
-        """Such as "recovery failures = 0"."""
+        """Text, such as "recovery failures = 0"."""
         return f"{words(self.name)} = {shown(self.value, unit_of(self.name))}"
 
     def check(self, figures: Figures) -> Finding:
-        """Compare by kind, too: true is not 1."""
+        """Compare by type, too: true is not 1."""
         value: Value = figures[self.name].value
         holds = self._is(value)
         found = shown(value, unit_of(self.name))
@@ -162,26 +162,26 @@ class Ordered(Bound):
 
     groups: tuple[tuple[str, ...], ...]
     by_mean: bool = False
-    """Whether groups are compared by their means instead of one by one."""
+    """True if groups are compared by their means instead of one by one."""
     strict: bool = True
     gap: Tolerance | None = None
-    """By how much the next is larger at least: a share of the smaller, or an amount."""
+    """Least gap to the next: a share of the smaller, or an amount."""
 
     @property
     def names(self) -> tuple[str, ...]:
-        """All groups'."""
+        """Names of all groups."""
         return tuple(name for group in self.groups for name in group)
 
     @property
     def text(self) -> str:
-        """Such as "a, b < c"."""
+        """Text, such as "a, b < c"."""
         sign = " < " if self.strict else " ≤ "
         apart = "" if self.gap is None else f", apart by {self.gap.text.removeprefix('± ')} or more"
         means = "means of " if self.by_mean else ""
         return means + sign.join(", ".join(map(words, group)) for group in self.groups) + apart
 
     def check(self, figures: Figures) -> Finding:
-        """Compare neighbouring groups; order between others follows."""
+        """Compare neighbouring groups; the order of others follows."""
         sides = [self._sides(figures, group) for group in self.groups]
         for lower, upper in pairwise(sides):
             (low_name, low), (high_name, high) = max(lower, key=_value), min(upper, key=_value)
@@ -204,22 +204,22 @@ class Ordered(Bound):
 
 @dataclass(frozen=True)
 class Monotone(Bound):
-    """Rising or falling along a swept parameter, but for so many steps the other way."""
+    """Rising or falling along a swept parameter, with some steps the other way allowed."""
 
     name: str
     rising: bool
     inversions: int = 0
     strict: bool = False
-    """Whether a step without change counts as one the other way."""
+    """True if a step without change counts as one the other way."""
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The one."""
+        """Name of the figure."""
         return (self.name,)
 
     @property
     def text(self) -> str:
-        """Such as "longest write rises, but for 1 step"."""
+        """Text, such as "longest write rises, but for 1 step"."""
         way = "rises" if self.rising else "falls"
         way = f"{way} strictly" if self.strict else way
         steps = "step" if self.inversions == 1 else "steps"
@@ -227,7 +227,7 @@ class Monotone(Bound):
         return f"{words(self.name)} {way}{but}"
 
     def check(self, figures: Figures) -> Finding:
-        """Count the steps that go the other way; no step at all says nothing."""
+        """Count the steps that go the other way; a single value has no course."""
         numbers = numbers_of(figures, self.name)
         if len(numbers) < 2:
             raise Unmeasurable(f"{words(self.name)} has one value, and so no course")
@@ -246,22 +246,22 @@ class Monotone(Bound):
 
 @dataclass(frozen=True)
 class AnyOf(Bound):
-    """One of several bounds at least, where a source leaves the choice."""
+    """At least one of several bounds, if a source leaves the choice."""
 
     bounds: tuple[Bound, ...]
 
     @property
     def names(self) -> tuple[str, ...]:
-        """All of theirs."""
+        """Names of all of them."""
         return tuple(dict.fromkeys(name for bound in self.bounds for name in bound.names))
 
     @property
     def text(self) -> str:
-        """Such as "a at most 1 ms, or b at most 2 ms"."""
+        """Text, such as "a at most 1 ms, or b at most 2 ms"."""
         return ", or ".join(bound.text for bound in self.bounds)
 
     def check(self, figures: Figures) -> Finding:
-        """Try one after the other."""
+        """Check one after the other."""
         tried = [bound.check(figures) for bound in self.bounds]
         if any(each.holds for each in tried):
             return Finding(True, "")

@@ -1,4 +1,4 @@
-"""Claims of a paper, and what each asks of our figures: ``claims.toml`` as data."""
+"""Claims of a paper, and their bounds on our figures: ``claims.toml`` as data."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from flashscape.reproduce.faults import Faults
 
 PROFILES = ("short", "full")
-"""How long the runs are: for minutes, or long enough for the farthest percentiles."""
+"""Lengths of runs: minutes, or enough requests for the farthest percentiles."""
 
 CHECKED, CONTEXT = "checked", "context"
 _KINDS = (CHECKED, CONTEXT)
@@ -26,16 +26,16 @@ _IS_FIGURE = re.compile(r"[a-z][a-z0-9_]*").fullmatch
 
 @dataclass(frozen=True)
 class Criteria:
-    """What a claim asks in a profile."""
+    """Requirements of a claim in a profile."""
 
     bounds: tuple[Bound, ...] = ()
-    """All of them hold where it is reproduced."""
+    """Bounds that all hold if the claim is reproduced."""
     direction: tuple[Bound, ...] = ()
-    """Weaker ones: they hold where the order is right and the size is not; empty for none."""
+    """Weaker bounds: they hold if the order is right and the size is not; empty for none."""
     not_run: str | None = None
-    """Why the profile leaves it out; None where it does not."""
+    """Reason for which the profile leaves the claim out; None if it does not."""
     note: str | None = None
-    """What is different in the profile; None for nothing."""
+    """Difference of the profile; None if there is none."""
 
 
 @dataclass(frozen=True)
@@ -45,28 +45,28 @@ class Claim:
     id: str
     exhibit: str
     text: str
-    """The statement, in our own words."""
+    """Statement, in our own words."""
     paper: str
-    """The paper's figure, with its unit."""
+    """Figure of the paper, with its unit."""
     kind: str
-    """``checked``, or ``context`` where there is no number to check."""
+    """``checked``, or ``context`` if there is no number to check."""
     figures: dict[str, str] = field(default_factory=dict)
-    """What is to be measured: names that end with units, and their meanings."""
+    """Figures to measure: names that end with units, and their meanings."""
     short: Criteria = Criteria()
     full: Criteria = Criteria()
 
     @property
     def is_context(self) -> bool:
-        """Whether there is no number to check."""
+        """True if there is no number to check."""
         return self.kind == CONTEXT
 
     def criteria(self, profile: str) -> Criteria:
-        """What it asks in a profile."""
+        """Return the requirements in a profile."""
         return self.short if profile == "short" else self.full
 
 
 def read_claims(raw: dict[str, Any], faults: Faults, exhibits: tuple[str, ...]) -> list[Claim]:
-    """All claims of a study; what is wrong with them is noted."""
+    """Read all claims of a study; record faults."""
     faults.known(raw, ("claim",), "")
     entries = raw.get("claim")
     if not isinstance(entries, list) or not entries:
@@ -122,7 +122,7 @@ def _figures(table: dict[str, Any], place: str, faults: Faults) -> dict[str, str
 def _both(
     table: dict[str, Any], place: str, faults: Faults, figures: tuple[str, ...], kind: Any
 ) -> tuple[Criteria, Criteria]:
-    """What is asked in the short and in the full profile."""
+    """Return the requirements of the short and of the full profile."""
     if kind == CONTEXT:
         for key in ("bounds", "direction", "short"):
             if key in table:
@@ -160,7 +160,7 @@ def _short(table: Any, place: str, reader: Reader, full: Criteria) -> Criteria:
         faults.add(place, "other bounds need a note that says what is different")
     bounds, direction = full.bounds, full.direction
     if "bounds" in table:
-        # The weaker ones of the full profile may ask for what this one cannot reach.
+        # The weaker bounds of the full profile may need more than this profile reaches.
         bounds, direction = reader.bounds(table["bounds"], f"{place}.bounds"), ()
     if "direction" in table:
         direction = reader.bounds(table["direction"], f"{place}.direction")

@@ -1,7 +1,7 @@
-"""What bounds compare: figures, ratios and differences of them, limits and tolerances.
+"""Operands of bounds: figures, their ratios and differences, limits and tolerances.
 
-Numbers are fractions of what is written in decimal, so a figure at the very edge of a bound
-holds it. Those along a swept parameter are compared place by place.
+Numbers are exact fractions of their decimal text, so a figure exactly at a bound
+holds it. Numbers along a swept parameter are compared place by place.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ Numbers = tuple[Fraction, ...]
 
 
 class Unmeasurable(Exception):  # noqa: N818 - no error of anybody's
-    """Figures say nothing about a bound, such as a ratio to nothing."""
+    """Figures say nothing about a bound, for example a ratio to zero."""
 
 
 @dataclass(frozen=True)
 class Subject:
-    """What is compared: a figure, or the ratio or the difference of two."""
+    """A figure, or the ratio or the difference of two."""
 
     form: str
     """``of``, ``ratio`` or ``difference``."""
@@ -37,17 +37,17 @@ class Subject:
 
     @property
     def unit(self) -> str:
-        """The unit of its numbers; empty for a ratio."""
+        """Unit of its numbers; empty for a ratio."""
         return "" if self.form == "ratio" else unit_of(self.names[0])
 
     @property
     def text(self) -> str:
-        """What it is called."""
+        """Name in reports."""
         sign = {"ratio": " over ", "difference": " less "}.get(self.form, "")
         return sign.join(map(words, self.names))
 
     def numbers(self, figures: Figures) -> Numbers:
-        """Its value, or those along a swept parameter; raise Unmeasurable."""
+        """Return its value, or those along a swept parameter; raise Unmeasurable."""
         if self.form == "of":
             return numbers_of(figures, self.names[0])
         first, second = matched(*(numbers_of(figures, name) for name in self.names))
@@ -60,7 +60,7 @@ class Subject:
 
 @dataclass(frozen=True)
 class Limit:
-    """An amount, or a figure times a factor and plus an amount."""
+    """An amount, or a figure times a factor, plus an amount."""
 
     unit: str
     plus: Fraction = Fraction(0)
@@ -69,7 +69,7 @@ class Limit:
 
     @property
     def text(self) -> str:
-        """As reports show it."""
+        """Text in reports."""
         amount = shown(self.plus, self.unit)
         if self.figure is None:
             return amount
@@ -77,7 +77,7 @@ class Limit:
         return f"{factor}{words(self.figure)}" + (f" + {amount}" if self.plus else "")
 
     def numbers(self, figures: Figures) -> Numbers:
-        """The amount, or those along a swept parameter."""
+        """Return the amount, or those along a swept parameter."""
         if self.figure is None:
             return (self.plus,)
         return tuple(n * self.times + self.plus for n in numbers_of(figures, self.figure))
@@ -85,7 +85,7 @@ class Limit:
 
 @dataclass(frozen=True)
 class Tolerance:
-    """How far from a target a number may be: a share of it, or an amount."""
+    """Allowed distance from a target: a share of it, or an amount."""
 
     amount: Fraction
     is_share: bool
@@ -93,16 +93,16 @@ class Tolerance:
 
     @property
     def text(self) -> str:
-        """Such as ± 10 %."""
+        """Text, such as ± 10 %."""
         return f"± {shown(self.amount, 'share' if self.is_share else self.unit)}"
 
     def around(self, target: Fraction) -> Fraction:
-        """The distance that is allowed."""
+        """Return the allowed distance."""
         return abs(target) * self.amount if self.is_share else self.amount
 
 
 def numbers_of(figures: Mapping[str, Figure | Value], name: str) -> Numbers:
-    """All numbers of a figure; raise StudyError where it has others than numbers."""
+    """Return all numbers of a figure; raise StudyError if it has other values."""
     try:
         return Figure.of(figures[name]).numbers
     except TypeError as error:
@@ -110,7 +110,7 @@ def numbers_of(figures: Mapping[str, Figure | Value], name: str) -> Numbers:
 
 
 def number_of(figures: Figures, name: str) -> Fraction:
-    """The only number of a figure; raise StudyError where there are several."""
+    """Return the only number of a figure; raise StudyError if there are several."""
     numbers = numbers_of(figures, name)
     if len(numbers) != 1:
         raise StudyError(f"the figure {name}: an order is one of single numbers, not of lists")
@@ -118,7 +118,7 @@ def number_of(figures: Figures, name: str) -> Fraction:
 
 
 def matched(first: Numbers, second: Numbers) -> tuple[Numbers, Numbers]:
-    """Numbers that go together; a single one goes with each of a list."""
+    """Match two lists of numbers; a single number matches each of a list."""
     if len(first) == len(second):
         return first, second
     if len(first) == 1:
@@ -129,7 +129,7 @@ def matched(first: Numbers, second: Numbers) -> tuple[Numbers, Numbers]:
 
 
 def paired(first: Numbers, second: Numbers) -> Sequence[tuple[str, Fraction, Fraction]]:
-    """Numbers that go together, and where along a swept parameter they are."""
+    """Match numbers, with their place along a swept parameter."""
     pairs = list(zip(*matched(first, second), strict=True))
     if len(pairs) == 1:
         return [("", *pairs[0])]
@@ -137,7 +137,7 @@ def paired(first: Numbers, second: Numbers) -> Sequence[tuple[str, Fraction, Fra
 
 
 def how_far_off(number: Fraction, wanted: Fraction) -> str:
-    """How far a number is off: by a share, or how many times as much it is."""
+    """Say how far a number is off: by a share, or as a multiple."""
     if not wanted or number == wanted:
         return ""
     times = float(number / wanted)

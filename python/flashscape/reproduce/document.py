@@ -27,7 +27,7 @@ img { max-width: 100%; }
 
 
 def markdown(reproduction: Judged, drawn: Sequence[str]) -> str:
-    """The report that lies beside plots and tables; ``drawn`` are the plots that are there."""
+    """Return the report beside plots and tables; ``drawn`` are the existing plots."""
     paper = reproduction.paper
     lines = [f"# {paper.title}", "", *(f"{line}  " for line in _about(reproduction)), ""]
     lines += _rows(("verdict", "claims", "meaning"), meanings(reproduction))
@@ -47,7 +47,7 @@ def markdown(reproduction: Judged, drawn: Sequence[str]) -> str:
 
 
 def page(reproduction: Judged, drawn: Sequence[str]) -> str:
-    """The same as a page of HTML."""
+    """Return the report as a page of HTML."""
     title = escape(reproduction.paper.title)
     pictures = {
         exhibit: "".join(
@@ -62,7 +62,7 @@ def page(reproduction: Judged, drawn: Sequence[str]) -> str:
 
 
 def fragment(reproduction: Judged) -> str:
-    """The claims as HTML, for notebooks."""
+    """Return the claims as HTML, for notebooks."""
     return _fragment(reproduction, {})
 
 

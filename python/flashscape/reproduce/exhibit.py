@@ -1,4 +1,4 @@
-"""What a study's code declares of an exhibit: its runs, its measurements, its tables and plots.
+"""Declarations of an exhibit in a study's code: its runs, measurements, tables and plots.
 
 A study has a module for each exhibit, and in it one :class:`Exhibit` named ``exhibit``,
 to which its functions are added::
@@ -48,24 +48,24 @@ if TYPE_CHECKING:
     from flashscape.experiment import Experiment
 
 _IS_NAME = re.compile(r"[a-z0-9]+([.-][a-z0-9]+)*").fullmatch
-"""How runs, plots and tables are called: names of files on any system."""
+"""Pattern of names of runs, plots and tables: valid file names on any system."""
 
 
 @dataclass(frozen=True)
 class Run:
-    """An experiment that exhibits look at.
+    """An experiment that exhibits use.
 
-    Exhibits share a run by declaring it alike, under one name: it is run once.
+    Exhibits share a run by declaring it identically, under one name: it is run once.
     """
 
     name: str
-    """Lower case with hyphens; also of the file that the experiment is kept in."""
+    """Name, in lower case with hyphens; also of the experiment's file."""
     experiment: Experiment | Mapping[str, Any] | str | PathLike[str]
-    """As :func:`flashscape.run` takes it."""
+    """Experiment, as :func:`flashscape.run` takes it."""
     tables: tuple[str, ...] = ("latency",)
-    """The tables of its results that are kept, besides the summary."""
+    """Tables of its results that are kept, besides the summary."""
     may_end_with: tuple[str, ...] = ()
-    """Types of errors that are findings: a run that ends so is one that could be made."""
+    """Types of errors that are findings: a run that ends with one of them counts as made."""
 
     def __post_init__(self) -> None:
         _must_be_name(self.name, "run")
@@ -77,23 +77,23 @@ class Run:
 
 @dataclass(frozen=True)
 class Answer:
-    """What we have measured for a claim."""
+    """Measured figures for a claim."""
 
     ours: str
-    """Our figure, for people, with its unit."""
+    """Our figure as text, with its unit."""
     figures: Mapping[str, Any] = field(default_factory=dict)
-    """By the names that the claim declares: :class:`Figure`, or bare values."""
+    """Figures by the names that the claim declares: :class:`Figure`, or bare values."""
     reason: str | None = None
-    """Why it is so, where the claim is not reproduced and the cause is known: a sentence."""
+    """Sentence that says why the claim is not reproduced, if the cause is known."""
 
     def figure(self, name: str) -> Figure:
-        """A figure by its name; raise KeyError, TypeError."""
+        """Return a figure by its name; raise KeyError, TypeError."""
         return Figure.of(self.figures[name])
 
 
 @contextmanager
 def blamed(what: str) -> Iterator[None]:
-    """Raise StudyError for what goes wrong in a study's code, with the line in its file."""
+    """Convert errors of a study's code to StudyError, with the line in its file."""
     try:
         yield
     except (NotRun, StudyError):
@@ -117,11 +117,11 @@ class Exhibit:
 
     def __init__(self) -> None:
         self.measurements: dict[str, Measure] = {}
-        """By the claim's id."""
+        """Measurements by the claim's id."""
         self.plots: dict[str, Draw] = {}
-        """By the name of their files."""
+        """Plots by the name of their files."""
         self.tables: dict[str, Tabulate] = {}
-        """By the name of their files."""
+        """Tables by the name of their files."""
         self._declare: Declare | None = None
 
     def runs(self, declare: Declare) -> Declare:
@@ -148,12 +148,12 @@ class Exhibit:
         return _adder(self.tables, name)
 
     def declared(self, setting: Setting) -> list[Run]:
-        """The runs that it needs; none where nobody has declared any."""
+        """Return the runs that it needs; none if it declares none."""
         return [] if self._declare is None else list(self._declare(setting))
 
 
 def _adder(functions: dict[str, _Function], name: str) -> Callable[[_Function], _Function]:
-    """A decorator that keeps a function by a name and leaves it as it is."""
+    """Return a decorator that registers a function by name and returns it unchanged."""
     if name in functions:
         raise ValueError(f"{name} is there twice")
 

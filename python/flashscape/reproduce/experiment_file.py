@@ -1,4 +1,4 @@
-"""The experiment of a run as a file of its own, which `flashscape run` takes."""
+"""The experiment of a run as a file of its own, for `flashscape run`."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ _IS_BARE = re.compile(r"[A-Za-z0-9_-]+").fullmatch
 
 
 def toml(config: dict[str, Any], remark: str) -> str:
-    """A complete configuration as TOML, below a line of comment.
+    """Return a complete configuration as TOML, below a line of comment.
 
-    Files that it names are named from the root: it works wherever it is put.
+    Paths in it are absolute, so the file works in any directory.
     """
     lines = [f"# {remark}", ""]
     _table(_rooted(config), "", lines)
@@ -22,7 +22,7 @@ def toml(config: dict[str, Any], remark: str) -> str:
 
 
 def _table(table: dict[str, Any], path: str, lines: list[str]) -> None:
-    """Values first: what follows the head of another table belongs to that."""
+    """Write values first: a value after the head of another table would belong to it."""
     tables = {}
     for key, value in table.items():
         if isinstance(value, dict) or (_is_list_of_tables(value) and not path):
@@ -48,7 +48,7 @@ def _key(key: str) -> str:
 
 
 def _text(text: str) -> str:
-    # Strings of JSON are strings of TOML, but for DEL.
+    # Strings of JSON are strings of TOML, except for DEL.
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 

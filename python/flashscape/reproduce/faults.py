@@ -1,4 +1,4 @@
-"""What is wrong with a study, all of it at once."""
+"""Faults of a study, collected and reported together."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ class Faults:
         self.problems: list[Problem] = []
 
     def add(self, place: str, message: str) -> None:
-        """Note what is wrong at a path of the file."""
+        """Record a fault at a path of the file."""
         self.problems.append(
             Problem(place, str(self.file), toml.line_of(place, self._lines), message)
         )
 
     def known(self, table: dict[str, Any], keys: Iterable[str], place: str) -> None:
-        """Note every key of a table that is none of these."""
+        """Record every key of a table that is not in ``keys``."""
         known = list(keys)
         for key in table:
             if key not in known:
@@ -37,7 +37,7 @@ class Faults:
                 self.add(where, f"unknown key ({near(key, known)}valid: {', '.join(known)})")
 
     def text(self, table: dict[str, Any], key: str, place: str, *, needed: bool = True) -> str:
-        """The text at a key of a table; empty, and noted, where there is none."""
+        """Return the text at a key of a table; empty, with a fault, if there is none."""
         value = table.get(key)
         if isinstance(value, str) and value.strip():
             return value
@@ -49,7 +49,7 @@ class Faults:
 
 
 def refuse(faults: Iterable[Faults]) -> None:
-    """Raise StudyError with everything that was noted, if anything was."""
+    """Raise StudyError with all recorded faults, if there are any."""
     problems = [problem for each in faults for problem in each.problems]
     if not problems:
         return
@@ -62,7 +62,7 @@ def refuse(faults: Iterable[Faults]) -> None:
 
 
 def read_toml(file: Path) -> tuple[dict[str, Any], Faults]:
-    """The contents of a file of data, and where to note what is wrong; raise StudyError."""
+    """Return the contents of a data file, and a collector of its faults; raise StudyError."""
     try:
         text = file.read_text(encoding="utf-8")
         values, lines = toml.read(text, str(file))
@@ -76,12 +76,12 @@ def read_toml(file: Path) -> tuple[dict[str, Any], Faults]:
 
 
 def near(name: str, known: Iterable[str]) -> str:
-    """What may have been meant, as the beginning of a remark; empty where nothing is like it."""
+    """Return the most similar name, as the beginning of a remark; empty if none is similar."""
     alike = difflib.get_close_matches(name, list(known), 1)
     return f'did you mean "{alike[0]}"? ' if alike else ""
 
 
 def found(value: Any) -> str:
-    """A value in an error, not too long."""
+    """Shorten a value for an error."""
     text = json.dumps(value, ensure_ascii=False, default=str)
     return text if len(text) <= 60 else f"{text[:57]}..."

@@ -1,4 +1,4 @@
-"""Figures that a study measures: numbers whose names end with their units, and what backs them."""
+"""Figures that a study measures: numbers whose names end with units, and their samples."""
 
 from __future__ import annotations
 
@@ -26,22 +26,22 @@ _PERCENTILE = re.compile(r"\bp(\d+) (\d+)\b")
 
 @dataclass(frozen=True)
 class Figure:
-    """A value, and how many requests stand behind it.
+    """A value, and the number of requests that it is based on.
 
     A value may be a number, a truth value, a text, or numbers along a swept parameter.
     """
 
     value: Value
     """In the base unit that the figure's name ends with (``_ns``, ``_bytes``, ``_share``, …);
-    None where it could not be measured."""
+    None if it could not be measured."""
     samples: int | None = None
-    """Requests that it was taken from; None where it is not about requests."""
+    """Requests that it was taken from; None if it is not about requests."""
     beyond: int | None = None
-    """Of a percentile: how many of them rank at or above it; None where it is none."""
+    """Requests that rank at or above a percentile; None for other figures."""
 
     @classmethod
     def of(cls, given: Figure | Any) -> Figure:
-        """A figure as it is, or a bare value as one; raise TypeError for anything else."""
+        """Return a figure unchanged, or wrap a bare value; raise TypeError for anything else."""
         if isinstance(given, Figure):
             return given
         if isinstance(given, (list, tuple)):
@@ -52,7 +52,7 @@ class Figure:
 
     @property
     def unknown(self) -> str | None:
-        """Why nothing can be said by it, as a clause; None where it is sound."""
+        """Clause that says why the figure is unusable; None if it is sound."""
         values = self.value if isinstance(self.value, tuple) else (self.value,)
         if not values or any(each is None for each in values):
             return "was not measured"
@@ -64,20 +64,20 @@ class Figure:
         return None
 
     def text(self, unit: str) -> str:
-        """Its value for people: ``figure.text("ns")`` is ``1.02 ms``."""
+        """Return its value as text: ``figure.text("ns")`` is ``1.02 ms``."""
         return shown(self.value, unit)
 
     @property
     def numbers(self) -> tuple[Fraction, ...]:
-        """Its numbers, exactly as they are written in decimal; raise TypeError for a text."""
+        """Its numbers, exactly as written in decimal; raise TypeError for a text."""
         values = self.value if isinstance(self.value, tuple) else (self.value,)
         return tuple(map(exact, values))
 
 
 def exact(number: object) -> Fraction:
-    """A number as it is written in decimal: 1.15 is 115/100, not the nearest binary fraction.
+    """Return a number exactly as written in decimal: 1.15 is 115/100, not a binary fraction.
 
-    So bounds hold at their very edge, whichever way a figure was reckoned.
+    So a figure exactly at a bound holds it, regardless of how the figure was computed.
     """
     if isinstance(number, bool) or not isinstance(number, (int, float, Fraction)):
         raise TypeError(f"{number!r} is no number")
@@ -85,17 +85,17 @@ def exact(number: object) -> Fraction:
 
 
 def percentile(latency: Latency, percent: float) -> Figure:
-    """A percentile in nanoseconds, with the samples that it rests on."""
+    """Return a percentile in nanoseconds, with its samples."""
     requests = latency.requests
     if not requests:
         return Figure(None, samples=0, beyond=0)
-    # In whole numbers, as the percentiles of a summary are.
+    # Integers, as for the percentiles of a summary.
     rank = max(1, -(-round(percent * 10_000_000) * requests // 1_000_000_000))
     return Figure(latency.percentile(percent), requests, requests - rank + 1)
 
 
 def along(figures: Iterable[Figure | float]) -> Figure:
-    """Figures along a swept parameter as one, backed by what the weakest of them is."""
+    """Join figures along a swept parameter, with the least of their sample counts."""
     given = [Figure.of(figure) for figure in figures]
     samples = [each.samples for each in given if each.samples is not None]
     beyond = [each.beyond for each in given if each.beyond is not None]
@@ -105,19 +105,19 @@ def along(figures: Iterable[Figure | float]) -> Figure:
 
 @cache
 def unit_of(name: str) -> str:
-    """The unit that a figure's name ends with; empty for a bare number."""
+    """Return the unit that a figure's name ends with; empty for a bare number."""
     return next((unit for unit in _UNIT_NAMES if name.endswith(f"_{unit}")), "")
 
 
 def words(name: str) -> str:
-    """A figure's name for people: ``d_es_read_p99_9_ns`` is "d es read p99.9"."""
+    """Return a figure's name as text: ``d_es_read_p99_9_ns`` is "d es read p99.9"."""
     unit = unit_of(name)
     bare = name[: -len(unit) - 1] if unit else name
     return _PERCENTILE.sub(r"p\1.\2", bare.replace("_", " "))
 
 
 def shown(value: Value | Fraction, unit: str) -> str:
-    """A value with its unit, as reports show it."""
+    """Format a value with its unit, as reports show it."""
     if isinstance(value, tuple):
         return ", ".join(shown(each, unit) for each in value)
     if value is None:
@@ -135,7 +135,7 @@ def shown(value: Value | Fraction, unit: str) -> str:
         case "bytes_per_second":
             return units.rate(number)
         case "share" | "share_of_blocks" | "share_of_pages":
-            # Without the least digit that reports cut off: limits may be small.
+            # Omit the digit that reports would cut off: limits may be small.
             return f"{number * 100:.4g} %"
         case "requests_per_second":
             return f"{units.count(number)} IOPS"

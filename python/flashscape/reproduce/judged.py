@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class Judged:
-    """What became of a paper's claims, or of one exhibit's; documents show it."""
+    """Verdicts on a paper's claims, or on one exhibit's; documents show them."""
 
     def __init__(
         self,
@@ -37,22 +37,22 @@ class Judged:
         self.claims: tuple[CheckedClaim, ...] = tuple(claims)
         """Every claim with its verdict, by exhibit, in the order of the data."""
         self.runs: Mapping[str, Outcome] = runs
-        """What became of every run, by name; ``.whole`` is its :class:`Result`."""
+        """Outcome of every run, by name; ``.whole`` is its :class:`Result`."""
         self.folder: Path | None = None
-        """The directory that it is kept in, where it is."""
+        """Directory that it is kept in; None if it is not kept."""
         self.notes: list[str] = []
-        """Which tables and plots there are none of, and why."""
+        """Missing tables and plots, with reasons."""
         self.frames: dict[str, pl.DataFrame] = self._tabulated()
         """Tables by ``exhibit/name``."""
 
     @property
     def study(self) -> str:
-        """The paper's name on the command line."""
+        """Name of the paper on the command line."""
         return self._study.name
 
     @property
     def paper(self) -> Paper:
-        """Title, authors, and where it was published."""
+        """Title, authors and venue."""
         return self._study.paper
 
     @property
@@ -62,11 +62,11 @@ class Judged:
 
     @property
     def exhibits(self) -> dict[str, str]:
-        """The titles of the exhibits that were reproduced, by name."""
+        """Titles of the reproduced exhibits, by name."""
         return {name: self.paper.exhibits[name] for name in self._runs_of}
 
     def __getitem__(self, claim: str) -> CheckedClaim:
-        """A claim by its id; raise KeyError."""
+        """Return a claim by its id; raise KeyError."""
         for each in self.claims:
             if each.id == claim:
                 return each
@@ -79,12 +79,12 @@ class Judged:
         return len(self.claims)
 
     def of_exhibit(self, exhibit: str) -> list[CheckedClaim]:
-        """The claims of an exhibit."""
+        """Return the claims of an exhibit."""
         return [claim for claim in self.claims if claim.exhibit == exhibit]
 
     @property
     def counts(self) -> dict[Verdict, int]:
-        """How many claims have each verdict."""
+        """Number of claims with each verdict."""
         return {v: sum(claim.verdict == v for claim in self.claims) for v in VERDICTS}
 
     @property
@@ -102,21 +102,21 @@ class Judged:
         return pl.DataFrame(columns, schema=dict.fromkeys(names, pl.String))
 
     def as_json(self) -> list[dict[str, Any]]:
-        """Every claim as ``--json`` writes it."""
+        """Return every claim as ``--json`` writes it."""
         where = {"study": self.study, "profile": self.profile}
         return [claim.as_json() | where for claim in self.claims]
 
     def to_json(self) -> str:
-        """The same as text."""
+        """Return the claims as JSON text."""
         return json.dumps(self.as_json(), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
     @property
     def plots(self) -> list[str]:
-        """The plots that can be drawn, as ``exhibit/name``."""
+        """Plots that can be drawn, as ``exhibit/name``."""
         return [f"{e}/{name}" for e in self._runs_of for name in self._study.exhibits[e].plots]
 
     def draw(self, plot: str) -> Any:
-        """A plot by its ``exhibit/name``, as a figure of matplotlib; raise KeyError, NotRun."""
+        """Draw a plot by its ``exhibit/name`` as a figure of matplotlib; raise KeyError, NotRun."""
         exhibit, _, name = plot.partition("/")
         draw = self._study.exhibits[exhibit].plots[name]
         with blamed(f"the plot {plot}"):

@@ -1,4 +1,4 @@
-"""What became of runs: a result, an error that is a finding, or nothing that can be looked at."""
+"""Outcomes of runs: a result, an error that is a finding, or a failure."""
 
 from __future__ import annotations
 
@@ -16,33 +16,33 @@ if TYPE_CHECKING:
 
 
 class NotRun(Exception):  # noqa: N818 - no error, but a verdict
-    """Nothing can be said of a claim, because of what the text says."""
+    """The run says nothing about a claim, for the reason in the text."""
 
 
 @dataclass(frozen=True)
 class EndedEarly:
-    """An error that ended a run, and was expected to be possible."""
+    """An expected error that ended a run."""
 
     type: str
-    """Of the exception, such as ``SpaceError``."""
+    """Type of the exception, such as ``SpaceError``."""
     message: str
     partial: Result | None
-    """What was measured until then, where that is known."""
+    """Results until the error, if there are any."""
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of a run."""
+    """Outcome of a run."""
 
     name: str
     key: str | None
-    """Of its inputs; None where they could not be read."""
+    """Key of its inputs; None if they could not be read."""
     whole: Result | None = None
     ended_early: EndedEarly | None = None
     failed: str | None = None
-    """Why it could not be made."""
+    """Reason for which it could not be made."""
     absent: str | None = None
-    """Which trace is not there."""
+    """Name of a missing trace."""
 
     @property
     def status(self) -> str:
@@ -55,7 +55,7 @@ class Outcome:
 
     @property
     def result(self) -> Result:
-        """The results of a run that came to its end; raise NotRun, which is the claim's verdict."""
+        """Results of a complete run; raise NotRun, which is the claim's verdict."""
         if self.ended_early is not None:
             raise NotRun(f"the run {self.name} ended early: {self.ended_early.message}")
         self._must_be_made()
@@ -64,13 +64,13 @@ class Outcome:
 
     @property
     def error(self) -> EndedEarly | None:
-        """The error that ended the run; None where it came to its end. Raise NotRun as above."""
+        """Error that ended the run; None if it is complete. Raises NotRun as ``result`` does."""
         self._must_be_made()
         return self.ended_early
 
     @property
     def measured(self) -> Result:
-        """The results, up to the error where one ended the run; raise NotRun where none are."""
+        """Results, up to an error that ended the run; raise NotRun if there are none."""
         if self.ended_early is not None and self.ended_early.partial is not None:
             return self.ended_early.partial
         return self.result
@@ -88,17 +88,17 @@ class Outcome:
 class Outcomes:
     """The runs of one exhibit by their names, for its measurements, plots and tables.
 
-    Notes which of them a measurement has looked at.
+    Records which of them a measurement has used.
     """
 
     def __init__(self, setting: Setting, of_runs: Mapping[str, Outcome]) -> None:
         self.setting = setting
-        """What was asked for."""
+        """Profile and directory of traces."""
         self._of_runs = of_runs
         self._looked_at: dict[str, None] = {}
 
     def __getitem__(self, name: str) -> Outcome:
-        """A run's outcome; raise StudyError for a run that the exhibit does not declare."""
+        """Return a run's outcome; raise StudyError for a run that the exhibit does not declare."""
         if name not in self._of_runs:
             hint = near(name, self._of_runs)
             listed = ", ".join(self._of_runs) or "none"
@@ -107,7 +107,7 @@ class Outcomes:
         return self._of_runs[name]
 
     def __iter__(self) -> Iterator[str]:
-        """The names of all runs."""
+        """Iterate over the names of all runs."""
         return iter(self._of_runs)
 
     def __len__(self) -> int:
@@ -115,5 +115,5 @@ class Outcomes:
 
     @property
     def looked_at(self) -> tuple[str, ...]:
-        """The runs that were asked for, in order."""
+        """Names of the runs that were used, in order."""
         return tuple(self._looked_at)

@@ -1,7 +1,7 @@
-"""Making the runs of a study: each once, over the cores, kept under the hash of its inputs.
+"""Execution of a study's runs: each once, over the cores, stored under the hash of its inputs.
 
-All of it is done by what runs sweeps; a run is a point. What is in the store and has the
-same inputs, by the same simulator, is not run again.
+It uses the machinery of sweeps; a run is a point. A run in the store with the same
+inputs, by the same simulator, is not run again.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Wanted:
-    """A run that one exhibit wants, or several."""
+    """A run that one exhibit needs, or several."""
 
     run: Run
     experiment: Unchecked
@@ -37,7 +37,7 @@ class Wanted:
 
 
 def gather(study: Study, exhibits: Iterable[str], setting: Setting) -> dict[str, Wanted]:
-    """The runs of some exhibits by name, each once; raise StudyError where two contradict."""
+    """Return the runs of some exhibits by name, each once; raise StudyError for a conflict."""
     wanted: dict[str, Wanted] = {}
     for name in exhibits:
         seen: set[str] = set()
@@ -77,17 +77,17 @@ def _alike(first: Unchecked, second: Unchecked) -> bool:
 
 @dataclass
 class Agenda:
-    """The runs that can be made, and what became of those that cannot."""
+    """The runs that can be made, and the outcomes of those that cannot."""
 
     runs: NamedRuns
     configs: dict[str, dict[str, Any]]
-    """The complete configuration of each run that has one."""
+    """Complete configuration of each valid run."""
     outcomes: dict[str, Outcome]
-    """Of runs that cannot be made."""
+    """Outcomes of runs that cannot be made."""
 
     @classmethod
     def of(cls, wanted: dict[str, Wanted]) -> Agenda:
-        """Check every run, before any of them begins."""
+        """Check every run before any of them begins."""
         agenda = cls(NamedRuns(), {}, {})
         for name, each in wanted.items():
             agenda._add(name, each)
@@ -114,9 +114,9 @@ def perform(
     observer: SweepObserver | None,
     lasting: bool,
 ) -> dict[str, Outcome]:
-    """Make what is not there yet; return what became of every run.
+    """Make the missing runs; return the outcome of every run.
 
-    ``lasting`` says whether the store outlives this process, which an interruption tells of.
+    ``lasting`` is True if the store outlives this process; an interruption reports that.
     Raises OutputError, and Interrupted.
     """
     outcomes = dict(agenda.outcomes)

@@ -31,7 +31,7 @@ EXPERIMENTS = "experiments"
 
 
 class Place:
-    """Where a reproduction is kept; files appear whole or not at all."""
+    """The directory that keeps a reproduction; files appear whole or not at all."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -39,7 +39,7 @@ class Place:
     @classmethod
     @contextlib.contextmanager
     def claim(cls, path: str | os.PathLike[str], study: str) -> Iterator[Place]:
-        """A directory, new or of an earlier start; raise OutputError where it is another's."""
+        """Claim a directory, new or of an earlier start; raise OutputError for a foreign one."""
         if not os.fspath(path):
             raise OutputError("the directory for results has no name; write --out DIR (out=...)")
         folder = Path(path)
@@ -57,7 +57,7 @@ class Place:
                     each.rmdir()
 
     def write(self, name: str, data: bytes, below: str = "") -> None:
-        """Put a file in the place of an earlier one; raise OutputError."""
+        """Write a file, replacing an earlier one; raise OutputError."""
         folder = self.folder / below if below else self.folder
         try:
             folder.mkdir(exist_ok=True)
@@ -73,13 +73,13 @@ class Place:
         self.write(f"{name}.csv", frame.write_csv().encode(), below)
 
     def write_manifest(self, values: dict[str, Any]) -> None:
-        """Say whose directory it is, and how far it has come; raise OutputError."""
+        """Write the study and the progress of the directory; raise OutputError."""
         text = json.dumps(values, indent=1, ensure_ascii=False, allow_nan=False)
         self.write(MANIFEST, f"{text}\n".encode())
 
 
 def _refuse_foreign(folder: Path, study: str) -> None:
-    """A directory of something else is not written to: its files may have our names."""
+    """Raise OutputError for a foreign directory: its files may have our names."""
     strange = sorted(each.name for each in folder.iterdir() if not each.name.startswith("."))
     if MANIFEST not in strange:
         if strange:

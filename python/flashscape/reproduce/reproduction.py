@@ -1,4 +1,4 @@
-"""A paper reproduced: what became of its claims, and how that is kept and shown."""
+"""A reproduced paper: its verdicts, and how they are kept and shown."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Reproduction(Judged):
-    """What became of a paper's claims, or of one exhibit's.
+    """Verdicts on a paper's claims, or on one exhibit's.
 
     >>> found = fs.reproduce("erase-suspension/figure-4")  # doctest: +SKIP
     >>> found["E-3"].verdict, found["E-3"].ours  # doctest: +SKIP
@@ -36,7 +36,7 @@ class Reproduction(Judged):
         place.write_manifest(self.manifest(complete=True))
 
     def manifest(self, *, complete: bool) -> dict[str, Any]:
-        """What ``reproduction.json`` holds."""
+        """Return the contents of ``reproduction.json``."""
         return _manifest(self._study.name, self._setting, complete=complete) | {
             "claims": self.as_json(),
             "runs": [
@@ -46,7 +46,7 @@ class Reproduction(Judged):
         }
 
     def _draw_to(self, place: Place) -> list[str]:
-        """Draw what can be drawn; return the ``exhibit/name`` of each."""
+        """Draw the possible plots; return the ``exhibit/name`` of each."""
         from flashscape.reproduce import plots
 
         drawn: list[str] = []
@@ -77,7 +77,7 @@ class Reproduction(Judged):
 
 
 def begun(study: Study, setting: Setting) -> dict[str, Any]:
-    """What ``reproduction.json`` holds while the runs are being made."""
+    """Return the contents of ``reproduction.json`` while the runs are being made."""
     return _manifest(study.name, setting, complete=False) | {"claims": [], "runs": []}
 
 

@@ -1,4 +1,4 @@
-"""What a reproduction was asked for."""
+"""Options of a reproduction."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Setting:
-    """What a reproduction was asked for, as far as runs depend on it."""
+    """Options of a reproduction that its runs depend on."""
 
     profile: str
     """``short`` or ``full``."""
     traces: Path
-    """Where traces are looked for that do not ship with flashscape."""
+    """Directory of traces that do not ship with flashscape."""
 
     def pick(self, *, short: Any, full: Any) -> Any:
-        """The one or the other, by the profile."""
+        """Return one of two values, by the profile."""
         return short if self.profile == "short" else full
 
     def trace(self, name: str) -> Path:
-        """Where a trace would be. Where it is not, claims that need it are ``not-run``."""
+        """Return the path of a trace. If it does not exist, claims that need it are ``not-run``."""
         return self.traces / name

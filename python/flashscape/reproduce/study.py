@@ -1,9 +1,9 @@
 """A study: one folder with a paper's data and, for each of its exhibits, a module of code.
 
 paper.toml      title, authors, venue, year, link, and the list of exhibits
-claims.toml     what the paper says, and within which bounds we call it reproduced
+claims.toml     the paper's claims, and the bounds within which we call them reproduced
 figure_4.py     the exhibit figure-4
-_runs.py        what exhibits share: no exhibit, as its name says
+_runs.py        code that exhibits share; no exhibit, because of the leading underscore
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from flashscape.reproduce.claims import Claim
 
 _STUDIES = "flashscape.studies"
-"""Studies that ship: found by name as any others are, since they build on this package."""
+"""Package of the studies that ship: imported by name, because they build on this package."""
 
 _PAPER = "paper.toml"
 _CLAIMS = "claims.toml"
@@ -38,7 +38,7 @@ _PAPER_KEYS = ("title", "authors", "venue", "year", "link", "about", "exhibit")
 
 @dataclass(frozen=True)
 class Paper:
-    """What is reproduced, and where it was published."""
+    """Bibliographic data of a paper."""
 
     title: str
     authors: tuple[str, ...]
@@ -47,9 +47,9 @@ class Paper:
     link: str
     """A DOI or an address."""
     about: str
-    """What it is about, in a sentence of ours."""
+    """Topic of the paper, in a sentence of ours."""
     exhibits: dict[str, str]
-    """The title of each of its figures and tables that are reproduced, by name, in order."""
+    """Titles of its reproduced figures and tables, by name, in order."""
 
 
 @dataclass(frozen=True)
@@ -60,15 +60,15 @@ class Study:
     paper: Paper
     claims: tuple[Claim, ...]
     exhibits: dict[str, Exhibit]
-    """By name, in the paper's order."""
+    """Exhibits by name, in the paper's order."""
 
     def claims_of(self, exhibit: str) -> list[Claim]:
-        """The claims of an exhibit, in the order of the data."""
+        """Return the claims of an exhibit, in the order of the data."""
         return [claim for claim in self.claims if claim.exhibit == exhibit]
 
 
 def names() -> list[str]:
-    """The studies that ship with flashscape."""
+    """Return the studies that ship with flashscape."""
     shipped: tuple[str, ...] = _shipped().STUDIES
     return [each.replace("_", "-") for each in shipped]
 
@@ -78,9 +78,9 @@ def _shipped() -> ModuleType:
 
 
 def find(named: str | PathLike[str]) -> tuple[Study, list[str]]:
-    """The study that ``PAPER[/EXHIBIT]`` means, and the exhibits of it; raise StudyError.
+    """Return the study of ``PAPER[/EXHIBIT]``, and its exhibits; raise StudyError.
 
-    A paper is one that ships with flashscape, or the folder of a study of one's own.
+    A paper is one that ships with flashscape, or the folder of a user's own study.
     """
     text = str(named).rstrip("/")
     paper, _, exhibit = text.rpartition("/")
@@ -103,18 +103,18 @@ def find(named: str | PathLike[str]) -> tuple[Study, list[str]]:
 
 
 def of_name(name: str) -> Study:
-    """A study that ships with flashscape; raise StudyError where it is not sound."""
+    """Load a study that ships with flashscape; raise StudyError if it is not valid."""
     module = name.replace("-", "_")
     return _load(name, Path(str(_shipped().__file__)).parent / module, f"{_STUDIES}.{module}")
 
 
 def of_folder(folder: Path) -> Study:
-    """A study in a folder of one's own; raise StudyError where it is not sound."""
+    """Load a study from a user's folder; raise StudyError if it is not valid."""
     folder = folder.resolve()
-    # A package of its own, so that modules of two studies may have one name.
+    # A package of its own, so that two studies may have modules of the same name.
     package = f"_flashscape_study_{hashlib.sha256(str(folder).encode()).hexdigest()[:12]}"
     for loaded in [each for each in sys.modules if each.partition(".")[0] == package]:
-        # Its text may have changed since.
+        # The source may have changed since.
         del sys.modules[loaded]
     root = ModuleType(package)
     root.__path__ = [str(folder)]
@@ -125,7 +125,7 @@ def of_folder(folder: Path) -> Study:
 
 @contextmanager
 def _without_bytecode() -> Iterator[None]:
-    """Import from text: compiled modules are told from changed ones by seconds alone."""
+    """Import from source: a compiled module is compared with its source by whole seconds only."""
     before, sys.dont_write_bytecode = sys.dont_write_bytecode, True
     invalidate_caches()
     try:
@@ -144,7 +144,7 @@ def _load(name: str, folder: Path, package: str) -> Study:
 
 
 def read_data(folder: Path) -> tuple[Paper, list[Claim], list[Faults]]:
-    """The data of a study, and what is wrong with them; raise StudyError for what is no TOML."""
+    """Return the data of a study, and their faults; raise StudyError for text that is no TOML."""
     raw, of_paper = read_toml(folder / _PAPER)
     paper = _paper(raw, of_paper)
     raw, of_claims = read_toml(folder / _CLAIMS)
@@ -192,7 +192,7 @@ def _exhibits(entries: Any, faults: Faults) -> dict[str, str]:
 
 
 def _modules(paper: Paper, folder: Path, package: str) -> dict[str, Exhibit]:
-    """The exhibit of each module; raise StudyError for those that lack one, all at once."""
+    """Return the exhibit of each module; raise StudyError with all modules that lack one."""
     faults = Faults(folder / _PAPER)
     exhibits = {}
     files = {file.stem.replace("_", "-") for file in folder.glob("[!_]*.py")}
@@ -216,7 +216,7 @@ def _modules(paper: Paper, folder: Path, package: str) -> dict[str, Exhibit]:
 
 
 def _code_faults(study: Study, folder: Path) -> Faults:
-    """Claims that nobody measures, and measurements of what is no claim."""
+    """Return claims without a measurement, and measurements of unknown claims."""
     faults = Faults(folder / _CLAIMS)
     for at, claim in enumerate(study.claims):
         if not claim.is_context and claim.id not in study.exhibits[claim.exhibit].measurements:

@@ -1,4 +1,4 @@
-"""From a claim and what was measured for it to a verdict, with its reason."""
+"""Judgement of a claim by its measured figures: a verdict and its reason."""
 
 from __future__ import annotations
 
@@ -30,19 +30,19 @@ VERDICTS: dict[Verdict, str] = {
     "not-run": "a trace is absent, or the profile has too few samples",
     "context": "no number to check",
 }
-"""Every verdict, from the best on, and what it means."""
+"""Every verdict with its meaning, from the best on."""
 
 
 @dataclass(frozen=True)
 class CheckedBound:
-    """A bound, and whether our figures hold it."""
+    """A bound, with True if our figures hold it."""
 
     bound: str
-    """In words."""
+    """Text of the bound."""
     holds: bool | None
-    """None where they do not tell."""
+    """True if it holds; None if the figures do not tell."""
     is_direction: bool
-    """Whether it is one of the weaker ones, for the right order with the wrong size."""
+    """True for the weaker bounds, for the right order with the wrong size."""
 
 
 @dataclass(frozen=True)
@@ -52,28 +52,28 @@ class CheckedClaim:
     id: str
     exhibit: str
     claim: str
-    """What the paper says, in our words."""
+    """Statement of the paper, in our words."""
     paper: str
-    """The paper's figure, with its unit."""
+    """Figure of the paper, with its unit."""
     ours: str | None
-    """Our figure, with its unit; None where nothing was measured."""
+    """Our figure, with its unit; None if nothing was measured."""
     verdict: Verdict
     reason: str | None
-    """Why it is not ``reproduced``; None where it is, or is ``context``."""
+    """Reason for which it is not ``reproduced``; None if it is, or is ``context``."""
     note: str | None
-    """What is different in this profile; None for nothing."""
+    """Difference of this profile; None if there is none."""
     figures: dict[str, Any]
-    """What was measured: names end with units."""
+    """Measured figures: names end with units."""
     samples: dict[str, dict[str, int]]
-    """Of each figure about requests: ``samples``, and of a percentile ``at_or_beyond`` it."""
+    """Sample counts of each figure: ``samples``, and for a percentile ``at_or_beyond``."""
     judged_by: tuple[str, ...]
-    """The figures that the bounds of this profile look at."""
+    """Figures that the bounds of this profile use."""
     bounds: tuple[CheckedBound, ...]
     runs: tuple[str, ...]
-    """The runs that it was measured in."""
+    """Runs that it was measured in."""
 
     def as_json(self) -> dict[str, Any]:
-        """The claim as ``--json`` writes it."""
+        """Return the claim as ``--json`` writes it."""
         return {
             "id": self.id,
             "claim": self.claim,
@@ -95,7 +95,7 @@ class CheckedClaim:
 
 
 def check(claim: Claim, measure: Measure | None, runs: Outcomes, profile: str) -> CheckedClaim:
-    """Measure a claim and judge it; raise StudyError where data and code do not fit."""
+    """Measure a claim and judge it; raise StudyError if data and code do not match."""
     criteria = claim.criteria(profile)
     if criteria.not_run is not None:
         return _told(claim, criteria, "not-run", criteria.not_run)
@@ -133,7 +133,7 @@ def _judged_by(criteria: Criteria) -> tuple[str, ...]:
 def judge(
     criteria: Criteria, figures: dict[str, Figure], *, is_context: bool = False
 ) -> tuple[Verdict, str | None, tuple[CheckedBound, ...]]:
-    """The verdict on figures, its reason, and what became of each bound."""
+    """Return the verdict on figures, its reason, and the result of each bound."""
     if is_context:
         return "context", None, ()
     try:
@@ -160,7 +160,7 @@ def judge(
 
 
 def _refuse_unknown(bounds: Iterable[Bound], figures: dict[str, Figure]) -> None:
-    """Raise Unmeasurable where a figure that is needed says too little."""
+    """Raise Unmeasurable if a needed figure is unusable."""
     for name in dict.fromkeys(name for bound in bounds for name in bound.names):
         if (why := figures[name].unknown) is not None:
             raise Unmeasurable(f"{words(name)} {why}")
@@ -177,7 +177,7 @@ def _untold(criteria: Criteria) -> tuple[CheckedBound, ...]:
 
 
 def _figures(claim: Claim, answer: Answer) -> dict[str, Figure]:
-    """The figures in the order of the data; raise StudyError where they are not those."""
+    """Return the figures in the order of the data; raise StudyError if names do not match."""
     for name in answer.figures:
         if name not in claim.figures:
             hint = near(name, claim.figures)
@@ -208,7 +208,7 @@ def _told(
     reason: str | None,
     runs: tuple[str, ...] = (),
 ) -> CheckedClaim:
-    """A claim that nothing was measured for."""
+    """Return a claim for which nothing was measured."""
     nothing: dict[str, Any] = {"ours": None, "figures": {}, "samples": {}, "judged_by": ()}
     bounds = _untold(criteria)
     said = _said(claim, criteria)
@@ -216,7 +216,7 @@ def _told(
 
 
 def _plain(figure: Figure) -> Any:
-    """A value as JSON has it: what is no finite number has no place there."""
+    """Return a value for JSON, which has no infinite numbers and no NaN."""
     if figure.unknown == "is no finite number":
         return None
     return list(figure.value) if isinstance(figure.value, tuple) else figure.value

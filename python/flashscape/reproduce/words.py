@@ -1,4 +1,4 @@
-"""What is said of claims and of a reproduction, on terminals and in documents alike."""
+"""Sentences about claims and reproductions, for terminals and documents."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def samples(claim: CheckedClaim) -> str:
-    """How many requests stand behind what a claim is judged by: of the weakest figure."""
+    """Return the least number of requests behind the figures that a claim is judged by."""
     counts = [of for name, of in claim.samples.items() if name in claim.judged_by]
     if not counts:
         return "–"
@@ -23,13 +23,13 @@ def samples(claim: CheckedClaim) -> str:
 
 
 def remarks(claim: CheckedClaim) -> list[str]:
-    """What is to be said of a claim besides its figures: why it is so, and what is different."""
+    """Return the remarks on a claim: the reason of its verdict, and the profile's difference."""
     told = [f"{claim.verdict}: {claim.reason}"] if claim.reason is not None else []
     return told + ([] if claim.note is None else [f"measured {claim.note}"])
 
 
 def closing(reproduction: Judged) -> list[str]:
-    """Runs that failed, and how many claims have each verdict."""
+    """Return the runs that failed, and the number of claims with each verdict."""
     lines = [f"the run {name} could not be made: {why}" for name, why in reproduction.failures]
     told = [f"{count} {verdict}" for verdict, count in reproduction.counts.items() if count]
     lines.append(f"{units.many(len(reproduction), 'claim')}: {', '.join(told)}")
@@ -37,6 +37,6 @@ def closing(reproduction: Judged) -> list[str]:
 
 
 def meanings(reproduction: Judged) -> list[tuple[str, int, str]]:
-    """Each verdict, how many claims have it, and what it means."""
+    """Return each verdict, the number of claims with it, and its meaning."""
     counts = reproduction.counts
     return [(verdict, counts[verdict], about) for verdict, about in VERDICTS.items()]

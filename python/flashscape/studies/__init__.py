@@ -1,7 +1,7 @@
 """Studies of papers: a folder each, with its data and a module for each exhibit.
 
-How to add one is in docs/how-to/add-a-study.md.
+docs/how-to/add-a-study.md explains how to add one.
 """
 
 STUDIES: tuple[str, ...] = ("erase_suspension", "design_tradeoffs_performance")
-"""The folders here that `flashscape reproduce` knows: one line to add a study."""
+"""Folders that `flashscape reproduce` knows: add one line for a new study."""

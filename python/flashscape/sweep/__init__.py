@@ -1,8 +1,8 @@
 """Sweeps: variations of an experiment, run over the cores, resumable, in one table.
 
-From a file or Python's own values to a design (``reading``, ``design``), to checked
-points (``check``, ``inputs``), over processes (``pool``, ``worker``) into a directory
-(``store``) and to a table (``rows``, ``result``). Polars is imported at the end only.
+A file or Python values become a design (``reading``, ``design``), then checked
+points (``check``, ``inputs``), which run over processes (``pool``, ``worker``) into a directory
+(``store``) and become a table (``rows``, ``result``). Polars is imported only at the end.
 ``named`` does the same for experiments that have only names.
 """
 

@@ -1,8 +1,8 @@
-"""What a sweep has to do, and what comes next.
+"""Work of a sweep that is left, and the choice of the next task.
 
-What takes longest goes first. The drives that points share come before the points, but
-no more of them at a time than there are processes: so there are always points to run
-while a drive is made ready, and few files at a time.
+The longest task comes first. Drives that points share are prepared before the points, but
+at most as many at a time as there are processes: so there are always points to run
+while a drive is prepared, and few files at a time.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from flashscape.sweep.sharing import Shared
 
 Start = dict[str, Any]
-"""How a point comes to its drive, as a worker is told; empty where it prepares its own."""
+"""Order to a worker on how a point gets its drive; empty if it prepares its own."""
 
 
 class Agenda:
@@ -27,14 +27,14 @@ class Agenda:
     def __init__(self, points: Iterable[Point], shared: Shared, *, jobs: int) -> None:
         self._jobs = jobs
         self._budget = shared.budget_bytes
-        # From the end, which is where they are taken from.
+        # Sorted by effort, because tasks are taken from the end.
         self._groups = sorted(shared.groups, key=lambda group: (group.effort, group.number))
         self._group_of = {p.number: group for group in shared.groups for p in group.points}
         self._ready = [point for point in points if point.number not in self._group_of]
         self._starts: dict[int, Start] = {}
         self._preparing: set[int] = set()
         self._left: dict[int, int] = {}
-        """Of each drive that is there or being prepared: points that have not ended."""
+        """Unfinished points of each shared drive that exists or is being prepared."""
         self._taken = 0
         self._sort()
 
@@ -48,16 +48,16 @@ class Agenda:
         return running(of) if of.number in self._group_of else of.effort.whole
 
     def start(self, point: Point) -> Start:
-        """How a point comes to its drive."""
+        """Return the order on how a point gets its drive."""
         return self._starts.get(point.number, {})
 
     @property
     def is_open(self) -> bool:
-        """Whether there is, or will be, something to hand out."""
+        """True if there is, or will be, a task to hand out."""
         return bool(self._ready or self._groups or self._preparing)
 
     def take(self) -> Point | Group | None:
-        """What comes next; None where nothing can be begun now."""
+        """Return the next task; None if none can begin now."""
         group = self._next_group()
         if group is None or (self._ready and self.effort(self._ready[-1]) > group.effort):
             return self._ready.pop() if self._ready else None
@@ -77,7 +77,7 @@ class Agenda:
         return self._budget is None or self._taken + group.bytes <= self._budget
 
     def prepared(self, group: Group, start: Start) -> None:
-        """The drive of a group is ready, or never will be: its points come next, and start so."""
+        """Schedule the points of a group, whose drive is ready or lost, with order ``start``."""
         self._preparing.remove(group.number)
         for point in group.points:
             self._starts[point.number] = start
@@ -89,7 +89,7 @@ class Agenda:
         self._sort()
 
     def ended(self, point: Point) -> Group | None:
-        """A point has ended; the group whose drive is not needed any more, if it was the last."""
+        """Finish a point; return its group if no other point needs the group's drive."""
         group = self._group_of.get(point.number)
         if group is None:
             return None

@@ -1,4 +1,4 @@
-"""Every point of a design, checked before any of them runs."""
+"""Check of every point of a design before any of them runs."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from flashscape.sweep.reading import Reading
 
 _READ_WHOLE_BELOW = 16 << 20
-"""Bytes of a trace that are read at once; faults further down show when it is run."""
+"""Bytes of a trace that are read for the check; faults further down appear during the run."""
 
 _NAMES_SHOWN = 3
 _FAULTS_SHOWN = 50
@@ -33,11 +33,11 @@ class _Fault(NamedTuple):
 
     problem: Problem
     combinations: list[str]
-    """Their names, without the seeds."""
+    """Names of the combinations, without the seeds."""
 
 
 class Points:
-    """The points of a design, and what is wrong with some of them."""
+    """The points of a design, and the faults of some of them."""
 
     def __init__(self, design: Design, tables: tuple[str, ...] = ()) -> None:
         self.design = design
@@ -45,7 +45,7 @@ class Points:
         self.points: list[Point] = []
         self.faults: dict[Problem, _Fault] = {}
         self.available_bytes: int | None = None
-        """Memory that the system had to give when the last point was checked; None: not known."""
+        """Memory that the system had available after the last check; None if not known."""
         self._labels = labels((*design.paths, "seed"))
         self._told_by_name = design.told_by_name
         self._first_seed = base_seed(design.base)
@@ -53,11 +53,11 @@ class Points:
 
     @property
     def invalid(self) -> list[Point]:
-        """The points that cannot be run."""
+        """Points that cannot be run."""
         return [point for point in self.points if point.fault is not None]
 
     def check(self, told: Callable[[int, int], None] = lambda _done, _of: None) -> None:
-        """Check all points; ``told`` hears how many are done."""
+        """Check all points; ``told`` is called with the number done and the total."""
         for combination in self.design.combinations():
             told(len(self.points), self.design.size)
             self._add(combination)
@@ -81,12 +81,12 @@ class Points:
         return None
 
     def _seeds(self) -> Sequence[int | None]:
-        """The seeds of each combination; None where it keeps its own."""
+        """Return the seeds of each combination; None if it keeps its own."""
         seeds = self.design.seeds
         if not isinstance(seeds, int):
             return seeds or (None,)
         first = self._first_seed
-        # One that is no seed is a fault of every point, which needs no number.
+        # An invalid seed is a fault of every point, and has no number.
         return (None,) * seeds if first is None else range(first, first + seeds)
 
     def _append(
@@ -122,7 +122,7 @@ class Points:
         varied: Unchecked,
         error: ConfigError | SnapshotError | TraceError,
     ) -> None:
-        """Note a combination that cannot be run."""
+        """Record a combination that cannot be run."""
         problems = self._blamed(combination, error)
         fault = "; ".join(f"{p.path}: {p.message}" if p.path else p.message for p in problems)
         written = {s.path: s.value for s in combination.settings}
@@ -149,7 +149,7 @@ class Points:
     def _blamed(
         self, combination: Combination, error: ConfigError | SnapshotError | TraceError
     ) -> list[Problem]:
-        """The faults of a point, with the lines of the sweep file that they come from."""
+        """Return the faults of a point, with the lines of the sweep file that caused them."""
         if not isinstance(error, ConfigError) or not error.problems:
             return [Problem("", self.design.file, None, str(error))]
         return [self._at_home(combination, problem) for problem in error.problems]
@@ -183,7 +183,7 @@ class Points:
             raise found
 
     def _name(self, combination: Combination, seed: int | None) -> str:
-        """What tells a point from the others; a variation's name stands for its values."""
+        """Return the name of a point; a variation's name stands for its values."""
         parts = [combination.variation] if combination.variation is not None else []
         parts += [
             f"{self._labels[s.path]}={shown(s.value)}"
@@ -198,7 +198,7 @@ class Points:
 def demands(
     config: dict[str, Any], derived: dict[str, Any], preparation: str | None
 ) -> dict[str, Any]:
-    """What of a point follows from its complete configuration: its key, and what it takes."""
+    """Return the fields of a point that follow from its complete configuration."""
     return {
         "key": inputs.key(config),
         "memory_bytes": derived["memory_bytes"]["total"],
@@ -209,10 +209,10 @@ def demands(
 
 
 def refuse(reading: Reading, points: Points | None) -> None:
-    """Raise ConfigError with all that is wrong with a sweep file and its points."""
+    """Raise ConfigError with all faults of a sweep file and its points."""
     listed = [(problem, "") for problem in reading.problems]
     for problem, names in points.faults.values() if points is not None else ():
-        # What a faulty part of the file would have set may be missing elsewhere.
+        # A faulty part of the file may cause missing values elsewhere.
         if not reading.problems or problem.file == reading.file:
             listed.append((problem, _where(names, points)))
     if not listed:
@@ -236,7 +236,7 @@ def _text(problem: Problem, file: str) -> str:
 
 
 def _where(names: list[str], points: Points | None) -> str:
-    """Which points have a fault, by the names of their combinations."""
+    """Say which points have a fault, by the names of their combinations."""
     if points is None:
         return ""
     total = len(points.points)
@@ -250,7 +250,7 @@ def _where(names: list[str], points: Points | None) -> str:
 
 
 def value_at(config: dict[str, Any], path: str) -> Any:
-    """The value at a path of a complete configuration; None where it has none."""
+    """Return the value at a path of a complete configuration; None if it has none."""
     value: Any = config
     for step in path.replace("[", ".[").split("."):
         try:

@@ -1,4 +1,4 @@
-"""What a sweep consists of: a base, and what varies.
+"""Design of a sweep: a base, and the varied values.
 
 Every variation is combined with every value of the grid, every row of each zip
 and every seed. A point is one such combination: one experiment.
@@ -18,17 +18,17 @@ if TYPE_CHECKING:
     from flashscape.experiment import Unchecked
 
 POINTS_MOST = 100_000
-"""Points of a sweep: checking more than these takes minutes."""
+"""Most points of a sweep: checking more takes minutes."""
 
 
 class Setting(NamedTuple):
-    """One value laid over the base."""
+    """One value that replaces the base's."""
 
     path: str
-    """Of the experiment, such as ``drive.ftl.gc.victim``."""
+    """Path in the experiment, such as ``drive.ftl.gc.victim``."""
     value: Any
     place: str
-    """Where the sweep file says so: a path in it."""
+    """Path in the sweep file."""
 
 
 Settings = tuple[Setting, ...]
@@ -38,13 +38,13 @@ class Axis(NamedTuple):
     """Paths that change together."""
 
     place: str
-    """Where the sweep file says so: a path in it."""
+    """Path in the sweep file."""
     rows: tuple[Settings, ...]
-    """A setting of each path, for each step along the axis."""
+    """Settings of all paths, for each step along the axis."""
 
     @property
     def paths(self) -> tuple[str, ...]:
-        """What changes along it."""
+        """Paths that change along it."""
         return tuple(setting.path for setting in self.rows[0])
 
 
@@ -58,7 +58,7 @@ class Variation(NamedTuple):
 
 @dataclass(frozen=True)
 class Combination:
-    """What a point lays over the base, but for the seed."""
+    """Settings of a point, without the seed."""
 
     variation: str | None
     settings: Settings
@@ -72,24 +72,24 @@ class Design:
     title: str
     variations: tuple[Variation, ...] = ()
     axes: tuple[Axis, ...] = ()
-    """Those of the grid, then zips; the first changes slowest."""
+    """Axes of the grid, then zips; the first changes slowest."""
     seeds: int | tuple[int, ...] | None = None
-    """How many from the base's on, or which; None for the base's alone."""
+    """Number of seeds from the base's on, or the seeds; None for the base's alone."""
     file: str = "sweep"
-    """What faults call it."""
+    """Name in errors."""
     lines: Mapping[str, int] = field(default_factory=dict)
-    """The line of each path in that file, where it is one."""
+    """Line of each path in that file, if it is a file."""
 
     @property
     def paths(self) -> tuple[str, ...]:
-        """Everything that varies or may vary, in the order of the file, without the seed."""
+        """Paths that vary or may vary, in the order of the file, without the seed."""
         varied = [s.path for variation in self.variations for s in variation.settings]
         varied += [path for axis in self.axes for path in axis.paths]
         return tuple(path for path in dict.fromkeys(varied) if path != "seed")
 
     @property
     def is_seeded(self) -> bool:
-        """Whether seeds vary, in whatever way."""
+        """True if seeds vary in any way."""
         if self.seeds is not None or any("seed" in axis.paths for axis in self.axes):
             return True
         return any(s.path == "seed" for variation in self.variations for s in variation.settings)
@@ -103,13 +103,13 @@ class Design:
 
     @property
     def size(self) -> int:
-        """How many points there are."""
+        """Number of points."""
         seeds = self.seeds if isinstance(self.seeds, int) else len(self.seeds or (0,))
         steps = math.prod(len(axis.rows) for axis in self.axes)
         return max(1, len(self.variations)) * steps * seeds
 
     def combinations(self) -> Iterator[Combination]:
-        """Everything but the seeds: the first of the file first, the last changing fastest."""
+        """Yield combinations without seeds, in the order of the file, the last changing fastest."""
         for variation in self.variations or (Variation(None, (), ""),):
             for rows in itertools.product(*(axis.rows for axis in self.axes)):
                 settings = (*variation.settings, *itertools.chain(*rows))
@@ -117,7 +117,7 @@ class Design:
 
 
 def labels(paths: Sequence[str]) -> dict[str, str]:
-    """Each path by its last keys, as many as it takes to tell it from the others."""
+    """Return labels of paths: the fewest last keys that are unique."""
     steps = {path: path.split(".") for path in paths}
     short = {}
     for path, keys in steps.items():
@@ -129,7 +129,7 @@ def labels(paths: Sequence[str]) -> dict[str, str]:
 
 
 def shown(value: Any) -> str:
-    """A value as names and tables show it: texts as they are, tags for their tables."""
+    """Format a value for names and tables: texts unchanged, tags for their tables."""
     value = plain(value)
     if isinstance(value, str):
         return value
@@ -137,7 +137,7 @@ def shown(value: Any) -> str:
 
 
 def plain(value: Any) -> Any:
-    """A choice without parameters as its name, a list of one as its entry."""
+    """Return a choice without parameters as its name, and a list of one as its entry."""
     if isinstance(value, dict) and len(value) == 1:
         [(tag, name)] = value.items()
         if tag in ("policy", "pattern") and isinstance(name, str):

@@ -1,6 +1,6 @@
-"""How much work a point is likely to be: for the order of points and the time that is left.
+"""Expected effort of a point, for the order of points and the time left.
 
-Only ratios count: what a sweep has measured so far turns them into seconds.
+Only ratios count: the speed of the sweep so far converts them to seconds.
 """
 
 from __future__ import annotations
@@ -15,39 +15,39 @@ _REQUEST = 0.4
 """Microseconds of CPU time for a unit filled, a unit overwritten, and a request."""
 
 _STARTING = 20_000.0
-"""Microseconds that any point takes."""
+"""Microseconds of CPU time of any point."""
 
 _ANSWER_NS = 200_000.0
-"""About how long a request takes, where nothing else says how many there will be."""
+"""Typical latency of a request, if nothing else limits the number of requests."""
 
 _SLICE_BYTES = 4096.0
 
 
 _KEEP = 0.03
 _TAKE_UP = 0.005
-"""Microseconds of CPU time to keep a unit of a drive, and to start from one that was kept."""
+"""Microseconds of CPU time to save a unit of a drive, and to start from a saved one."""
 
 
 class Effort(NamedTuple):
     """Microseconds of CPU time, very roughly."""
 
     preparing: float
-    """To fill and age the drive."""
+    """Time to fill and age the drive."""
     running: float
-    """All the rest."""
+    """Time of the rest."""
     keeping: float
-    """To write the drive to a file once it is filled and aged."""
+    """Time to write the drive to a file after it is filled and aged."""
     taking_up: float
-    """To start from that file."""
+    """Time to start from that file."""
 
     @property
     def whole(self) -> float:
-        """Of a point that does all of it itself."""
+        """Time of a point that prepares its own drive."""
         return self.preparing + self.running
 
 
 def effort(config: dict[str, Any], derived: dict[str, Any]) -> Effort:
-    """How much work a point with this complete configuration is likely to be."""
+    """Estimate the effort of a point with this complete configuration."""
     units = derived["capacity"]["logical_units"]
     running = _STARTING + _REQUEST * _requests(config, derived)
     return Effort(_preparation(config, units), running, _KEEP * units, _TAKE_UP * units)
@@ -63,7 +63,7 @@ def _preparation(config: dict[str, Any], logical_units: int) -> float:
 
 
 def _requests(config: dict[str, Any], derived: dict[str, Any]) -> float:
-    """Requests until the first limit of the run."""
+    """Return the requests until the first limit of the run."""
     run = config["run"]
     limits = [float(run["requests"])] if "requests" in run else []
     if "bytes" in run:
@@ -84,13 +84,13 @@ def _of_workload(
     if spans:
         limits.append(min(spans) / 1e9 * _rate(workload, derived))
     if "trace" in workload and not limits:
-        # Its rows are not counted before it runs.
+        # The rows of a trace are not counted before it runs.
         limits.append(100_000.0)
     return min(limits, default=None)
 
 
 def _rate(workload: dict[str, Any], derived: dict[str, Any]) -> float:
-    """Requests a second."""
+    """Return requests a second."""
     if "arrivals" in workload:
         return _number(workload["arrivals"]["rate"])
     depth: float = workload.get("queue_depth", 1)

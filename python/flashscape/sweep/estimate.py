@@ -1,4 +1,4 @@
-"""How long a sweep will take: from its points that are done, else from nothing but sizes."""
+"""Estimated duration of a sweep, from its finished points, else from sizes alone."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def estimate(points: Points, out: Path | None, jobs: int | None, *, share: bool) -> list[str]:
-    """Number of points, time and memory, in sentences."""
+    """Return number of points, time and memory, as sentences."""
     distinct = {point.key: point for point in reversed(points.points) if point.key is not None}
     seconds = {} if out is None else _measured(out, distinct)
     left = [point for key, point in distinct.items() if key not in seconds]
@@ -37,7 +37,7 @@ def estimate(points: Points, out: Path | None, jobs: int | None, *, share: bool)
     if seconds:
         spent = sum(seconds.values())
         done = [distinct[key] for key in seconds]
-        # They have shared drives among themselves, as far as anybody can know now.
+        # The points may share drives, as far as is known now.
         saved = sharing.share(done if share else (), free).effort
         effort *= spent / ((sum(point.effort.whole for point in done) - saved) / 1e6)
         how = "by the speed of those that are done"
@@ -50,7 +50,7 @@ def estimate(points: Points, out: Path | None, jobs: int | None, *, share: bool)
 
 
 def _measured(out: Path, points: dict[str, Point]) -> dict[str, float]:
-    """CPU seconds of the points that are done."""
+    """Return CPU seconds of the finished points."""
     try:
         store = Store.open(out)
     except OutputError:

@@ -1,4 +1,4 @@
-"""What a result depends on, as one hash: equal inputs, equal results."""
+"""Hash of everything that a result depends on: equal inputs, equal results."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 DIGITS = 24
-"""Hexadecimal digits of a key: 96 bits, so that no two of any number of points agree by chance."""
+"""Hexadecimal digits of a key: 96 bits, so that no two points agree by chance."""
 
 _CHUNK = 1 << 20
 
 
 def key(config: dict[str, Any]) -> str:
-    """Name everything that the results of this complete configuration follow from.
+    """Return the key of all inputs of this complete configuration.
 
-    That is the configuration with its seed, what is in the files that it names, and the
-    simulator. A title changes nothing, nor does the folder that a file lies in.
-    Raises OSError where a file cannot be read, SnapshotError where one holds no snapshot.
+    Inputs are the configuration with its seed, the contents of the files that it names, and the
+    simulator. A title changes nothing, nor does the folder of a file.
+    Raises OSError if a file cannot be read, SnapshotError if a file holds no snapshot.
     """
     inputs = {name: value for name, value in config.items() if name != "title"}
     inputs["workload"] = [_workload(each) for each in config["workload"]]
@@ -36,7 +36,7 @@ def key(config: dict[str, Any]) -> str:
 
 
 def short(text: str) -> str:
-    """A name for a long text."""
+    """Return a short name for a long text."""
     return hashlib.sha256(text.encode()).hexdigest()[:DIGITS]
 
 
@@ -47,7 +47,7 @@ def _precondition(precondition: dict[str, Any]) -> dict[str, Any]:
 
 
 def _with_policies(table: dict[str, Any]) -> dict[str, Any]:
-    """The table with the contents of files of policies in Python, wherever in it they are."""
+    """Return the table with the contents of all files of policies in Python."""
     if table.get("policy") == "python":
         return table | _named(Path(table["file"]))
     return {
@@ -67,7 +67,7 @@ def _workload(workload: dict[str, Any]) -> dict[str, Any]:
 
 
 def content_of(file: Path, hashed: Callable[[str], str] | None = None) -> str:
-    """A hash of what is in a file, by ``hashed`` or of every byte; raise OSError."""
+    """Return a hash of a file's content, by ``hashed`` or of every byte; raise OSError."""
     found = file.stat()
     return _content(
         str(file.absolute()), found.st_size, found.st_mtime_ns, hashed or _of_every_byte
@@ -76,12 +76,12 @@ def content_of(file: Path, hashed: Callable[[str], str] | None = None) -> str:
 
 @cache
 def _content(file: str, _size: int, _changed_ns: int, hashed: Callable[[str], str]) -> str:
-    """Files are read once, unless they have changed meanwhile."""
+    """Hash a file once, unless it has changed."""
     return hashed(file)
 
 
 def _of_snapshot(file: str) -> str:
-    """Of the header, which has the checksums of the rest: that may be gigabytes."""
+    """Hash the header, which has the checksums of the rest: that may be gigabytes."""
     return hashlib.sha256(_flashscape.snapshot_header(file)).hexdigest()
 
 
@@ -95,6 +95,6 @@ def _of_every_byte(file: str) -> str:
 
 @cache
 def simulator() -> str:
-    """The version, and the compiled module itself, whose version may be the same for long."""
+    """Return the version with a hash of the compiled module, as a version may last long."""
     content = content_of(Path(_flashscape.__file__))
     return f"{_flashscape.__version__} {content}"

@@ -1,4 +1,4 @@
-"""Experiments by name, run as a sweep runs its points: over the cores, each kept by its inputs."""
+"""Experiments by name, run as points of a sweep: over the cores, stored by their inputs."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
 
 class NamedRuns:
-    """Experiments that have nothing in common but where they are run and kept.
+    """Experiments that share only the place where they run and are stored.
 
-    What is in the store and has the same inputs, by the same simulator, is not run again.
+    A run in the store with the same inputs, by the same simulator, is not run again.
     """
 
     def __init__(self) -> None:
@@ -30,9 +30,9 @@ class NamedRuns:
     def add(
         self, name: str, given: Unchecked, experiment: Experiment, tables: tuple[str, ...]
     ) -> None:
-        """Add an experiment, as it was given and checked, and the tables that are kept of it.
+        """Add an experiment, as given and as checked, with the tables to store.
 
-        Raises ConfigError, SnapshotError, and OSError where a file of its cannot be read.
+        Raises ConfigError, SnapshotError, and OSError if one of its files cannot be read.
         """
         experiment.check_snapshot()
         config, derived = experiment.config, experiment.derived
@@ -54,13 +54,13 @@ class NamedRuns:
 
     @property
     def keys(self) -> dict[str, str]:
-        """Of each name the name that its results have in the store."""
+        """Name of the stored results of each experiment."""
         return {point.name: str(point.key) for point in self._points}
 
     def run(
         self, store: Store, *, jobs: int | None, observer: SweepObserver | None
     ) -> dict[str, str | None]:
-        """Run what is not in the store; return each name, and why its run failed if it did.
+        """Run the experiments that are not in the store; return names, with errors of failed runs.
 
         Raises OutputError and SweepInterrupted.
         """
@@ -68,7 +68,7 @@ class NamedRuns:
             return {}
         points = self._with_common_tables()
         begin = Begin(store, points, self._available_bytes, jobs=jobs, share=True)
-        # As a sweep's that varies nothing but names: `flashscape sweep --show` prints it.
+        # Written as a sweep that varies only names: `flashscape sweep --show` prints it.
         manifest: dict[str, Any] = {
             "title": "",
             "file": "",
@@ -82,7 +82,7 @@ class NamedRuns:
         return {point["name"]: point["error"] for point in manifest["points"]}
 
     def _with_common_tables(self) -> list[Point]:
-        """Runs with equal inputs are made once, and keep the tables that any of them wants."""
+        """Let runs with equal inputs be made once, with the tables that any of them needs."""
         tables: dict[str | None, dict[str, None]] = {}
         for point in self._points:
             tables.setdefault(point.key, {}).update(dict.fromkeys(point.tables))

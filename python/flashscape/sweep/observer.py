@@ -1,4 +1,4 @@
-"""A start of a sweep, and those who are told how it goes."""
+"""A start of a sweep, and the observers of its progress."""
 
 from __future__ import annotations
 
@@ -16,55 +16,55 @@ if TYPE_CHECKING:
     from flashscape.sweep.store import Store
 
 _WORKER_BYTES = 64 << 20
-"""Memory of a worker beside the drive: Python, and what tables take."""
+"""Memory of a worker besides the drive: Python and tables."""
 
 
 class SweepObserver(Protocol):
-    """Who is told how a sweep goes."""
+    """Observer of a sweep: its methods are called as the sweep advances."""
 
     def checking(self, done: int, of: int) -> None:
-        """So many points were checked."""
+        """Called while points are checked."""
 
     def begins(self, begin: Begin) -> None:
-        """All points are sound, and some are now run."""
+        """Called when all points are valid, before some are run."""
 
     def prepared(self, prepared: Prepared) -> None:
-        """A drive that points share is ready, or will not be."""
+        """Called when a drive that points share is ready or lost."""
 
     def ended(self, ended: Ended) -> None:
-        """A point has ended."""
+        """Called when a point has ended."""
 
     def tick(self, shares: dict[int, float]) -> None:
-        """Time has passed; ``shares`` says how far what is being done has come, by number."""
+        """Called from time to time; ``shares`` has the progress of running tasks, by number."""
 
     def over(self) -> None:
-        """Nothing runs any more."""
+        """Called when nothing runs any more."""
 
 
 class SilentSweep:
-    """An observer that says nothing."""
+    """An observer that prints nothing."""
 
     def checking(self, done: int, of: int) -> None:
-        """Say nothing."""
+        """Do nothing."""
 
     def begins(self, begin: Begin) -> None:
-        """Say nothing."""
+        """Do nothing."""
 
     def prepared(self, prepared: Prepared) -> None:
-        """Say nothing."""
+        """Do nothing."""
 
     def ended(self, ended: Ended) -> None:
-        """Say nothing."""
+        """Do nothing."""
 
     def tick(self, shares: dict[int, float]) -> None:
-        """Say nothing."""
+        """Do nothing."""
 
     def over(self) -> None:
-        """Say nothing."""
+        """Do nothing."""
 
 
 class Begin:
-    """What a start of a sweep is going to do."""
+    """Plan of a start of a sweep."""
 
     def __init__(
         self,
@@ -83,14 +83,14 @@ class Begin:
         self.kept: set[str] = set()
         """Keys of points that were run before."""
         self.without_tables: set[str] = set()
-        """Keys of points that were run before, but not as is wanted now."""
+        """Keys of points that were run before, but without the tables needed now."""
         for key, point in distinct.items():
             if (done := store.done(key)) is None:
                 continue
             lacking = done.summary is not None and not store.has_tables(key, point.tables)
             (self.without_tables if lacking else self.kept).add(key)
         self.left_over = len(store.keys() - set(distinct))
-        """Points that the directory has and the sweep no longer."""
+        """Points in the directory that the sweep has no longer."""
         to_run = [point for key, point in distinct.items() if key not in self.kept]
         self.to_run = sorted(to_run, key=lambda point: point.number)
         self.asked = jobs or cores()
@@ -99,18 +99,18 @@ class Begin:
         self.shared = sharing.share(self.to_run if share else (), sharing.free_bytes(store.folder))
 
     def fit(self) -> None:
-        """Take as many jobs as fit the memory. That each point does alone was checked with it."""
+        """Use as many jobs as fit the memory. The check of each point ensures that one fits."""
         needs = sorted((point.memory_bytes for point in self.to_run), reverse=True)
         most = max(1, min(self.asked, len(self.to_run)))
         self.jobs = jobs_that_fit(needs, most, self.available)
 
     def agenda(self) -> Agenda:
-        """What there is to do."""
+        """Return the tasks to do."""
         return Agenda(self.to_run, self.shared, jobs=self.jobs)
 
 
 def jobs_that_fit(needs: list[int], jobs: int, available: int | None) -> int:
-    """How many points may run at a time, were they those that need most, which come first."""
+    """Return the number of points that fit at a time, if they need most; ``needs`` falls."""
     if available is None:
         return jobs
     while jobs > 1 and sum(needs[:jobs]) + jobs * _WORKER_BYTES > available:
@@ -119,7 +119,7 @@ def jobs_that_fit(needs: list[int], jobs: int, available: int | None) -> int:
 
 
 def cores() -> int:
-    """Cores that this process may use."""
+    """Return the number of cores that this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1

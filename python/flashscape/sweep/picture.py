@@ -1,6 +1,6 @@
-"""``sweep.svg``: where one or two things vary, their effect at a glance.
+"""``sweep.svg``: the effects of one or two varied paths at a glance.
 
-Along the axis is what has numbers, else the first of the file; the other one has a
+A path with numbers is along the axis, else the first path of the file; the other path has a
 curve for each value. Needs matplotlib, which is imported only here.
 """
 
@@ -24,35 +24,35 @@ _CURVES_MOST = 8
 _GROUPS_MOST = 3
 _COLOURS = ("#1b6ca8", "#d95f02", "#1b9e77", "#7570b3", "#e7298a", "#66a61e", "#e6ab02", "#666666")
 _LOG_FROM = 20
-"""How many times larger the last value is than the first where an axis is logarithmic."""
+"""Ratio of the last to the first value from which an axis is logarithmic."""
 _BAR_MOST = 4
-"""A bar on a logarithmic axis goes down to the value divided by this, else off the axis."""
+"""Ratio of a value to the lowest end of its bar on a logarithmic axis; longer bars are cut."""
 
 
 class Subject(NamedTuple):
-    """A sweep, as far as its picture shows it."""
+    """A sweep, with the fields that its picture needs."""
 
     title: str
     frame: pl.DataFrame
     """Means over seeds: a row for each point, initiator and kind with requests."""
     varied: tuple[str, ...]
-    """The columns of what varies over all points, measured or not, but for the seed."""
+    """Columns that vary over all points, measured or not, without the seed."""
     amounts: Mapping[str, str | None]
-    """Of each path the column with its quantities; None where it has none."""
+    """Column with the quantities of each path; None if it has none."""
 
 
 class _Plan(NamedTuple):
-    """What is drawn along the axis, and what has a curve of its own."""
+    """Choice of the path along the axis, and of the path with curves."""
 
     frame: pl.DataFrame
     axis: str
     amounts: str | None
-    """The column of its numbers; None where it has none."""
+    """Column of its numbers; None if it has none."""
     curves: str | None
 
 
 def why_not(sweep: Subject) -> str | None:
-    """Why there is nothing to draw, or nothing to draw with; None where there is."""
+    """Say why nothing can be drawn; None if a picture is possible."""
     if not drawing.is_available():
         return drawing.NOT_INSTALLED
     if sweep.frame.is_empty():
@@ -66,7 +66,7 @@ def why_not(sweep: Subject) -> str | None:
 
 
 def svg(sweep: Subject) -> bytes:
-    """Draw results that there is no reason not to draw."""
+    """Draw a sweep as SVG; :func:`why_not` must have returned None."""
     with drawing.styled():
         return drawing.encoded(draw(sweep), "svg")
 
@@ -77,12 +77,12 @@ def _plan(sweep: Subject) -> _Plan:
 
 
 def _varied(sweep: Subject) -> list[str]:
-    """The columns of what varies: first the one for the axis, which has numbers if any has."""
+    """Return the columns that vary; the first, for the axis, has numbers if any column has."""
     return sorted(sweep.varied, key=lambda name: _amounts(sweep, name) is None)
 
 
 def _amounts(sweep: Subject, name: str) -> str | None:
-    """The column that has numbers of what varies."""
+    """Return the column that has numbers for a varied path."""
     import polars as pl
 
     frame = sweep.frame
@@ -98,7 +98,7 @@ _WITHOUT_TIME = {
     "worn_out_bytes": "asked for until worn out",
     "erase_count_stddev": "erases of a block: standard deviation",
 }
-"""What is drawn of runs that take no time: columns and titles."""
+"""Columns and titles of the panels for untimed runs."""
 
 
 def _draw_untimed(sweep: Subject, plan: _Plan) -> Figure:
@@ -154,7 +154,7 @@ def _draw(sweep: Subject) -> Figure:
 
 
 def _first(frame: pl.DataFrame) -> pl.DataFrame:
-    """One row of each point: figures of the drive are the same in all."""
+    """Return one row of each point: the drive's figures are equal in all of them."""
     return frame.unique("point", keep="first", maintain_order=True)
 
 
@@ -191,14 +191,14 @@ class _Point(NamedTuple):
 
     at: float
     value: float
-    """Not a number where there is none: the line breaks off, lest it seem to lead through."""
+    """NaN if there is no value: it interrupts the line, which would seem to lead through."""
     around: float
     is_few: bool
-    """Whether a percentile is finer than its samples allow."""
+    """True if a percentile is finer than its samples allow."""
 
     @classmethod
     def of(cls, row: dict[str, Any], metric: str, at: float) -> _Point:
-        """The metric of a row, at this place of the axis."""
+        """Return the metric of a row, at this place of the axis."""
         value, around = row[metric], row[f"{metric}_ci95"]
         beyond = row.get(f"{metric.removesuffix('_ns')}_samples_beyond")
         is_few = value is not None and beyond is not None and beyond < FOUNDED
@@ -212,7 +212,7 @@ def _is(column: str, value: Any) -> pl.Expr:
 
 
 def _places(plan: _Plan) -> dict[Any, float]:
-    """Where each value stands along the axis: at its number, else in the order of the file."""
+    """Return the place of each value on the axis: its number, else its order in the file."""
     values = plan.frame[plan.axis].to_list()
     if plan.amounts is None:
         return {value: float(at) for at, value in enumerate(dict.fromkeys(values))}
@@ -224,7 +224,7 @@ def _curve(
 ) -> None:
     if all(math.isnan(point.value) for point in points):
         return
-    # Nothing measured is less than nothing, and a logarithm has no place for it.
+    # Figures are never negative, and a logarithmic axis has no zero.
     below = [max(0.0, min(point.around, point.value - floor)) for point in points]
     above = [point.around for point in points]
     (line, _, _) = axes.errorbar(
@@ -247,7 +247,7 @@ def _curve(
 def _axes(
     axes: Axes, plan: _Plan, places: dict[Any, float], metric: str, drawn: list[_Point]
 ) -> float:
-    """Scale and label the axes; return the value at the lower end of the upright one."""
+    """Scale and label the axes; return the value at the lower end of the vertical one."""
     axes.set_xlabel(labels([plan.axis])[plan.axis])
     if plan.amounts is not None and max(places.values()) >= _LOG_FROM * min(places.values()) > 0:
         axes.set_xscale("log")

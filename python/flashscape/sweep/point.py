@@ -1,4 +1,4 @@
-"""A point of a sweep: one experiment, and what running it takes."""
+"""A point of a sweep: one experiment, and its estimated cost."""
 
 from __future__ import annotations
 
@@ -15,25 +15,25 @@ class Point:
     """One experiment of a sweep."""
 
     number: int
-    """From 1, in the order of the file."""
+    """Number, from 1, in the order of the file."""
     name: str
     variation: str | None
     seed: int | None
-    """None where the point is invalid, and so is not known to have one."""
+    """Seed; None if the point is invalid, and so has no known seed."""
     values: dict[str, Any]
-    """Of everything that varies: as written, else what holds without it."""
+    """Value of each varied path: as written, else the value that applies by default."""
     amounts: dict[str, Any]
-    """The same in the words of the resolved configuration."""
+    """Values of the varied paths in the resolved configuration."""
     experiment: Unchecked
     key: str | None
-    """Names its results; None where it is invalid."""
+    """Name of its results; None if it is invalid."""
     memory_bytes: int
     effort: Effort
     preparation: str | None = None
-    """Names how the drive is filled and aged; None where it is not."""
+    """Name of the filled and aged drive; None without preconditioning."""
     kept_bytes: int = 0
-    """Of a file with the drive when it is filled and aged, at most."""
+    """Upper bound of the size of a file with the filled and aged drive."""
     fault: str | None = None
-    """Why it cannot be run."""
+    """Reason for which it cannot be run."""
     tables: tuple[str, ...] = ()
-    """Those that are kept of its results, besides the summary."""
+    """Tables of its results to store, besides the summary."""

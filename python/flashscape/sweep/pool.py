@@ -1,8 +1,8 @@
-"""An agenda over processes: handed out one at a time, and whatever happens to a process, gone on.
+"""A pool of processes for an agenda: tasks are handed out one by one, and a crash loses one task.
 
-Workers are started once and import flashscape once. They have a program of their
+Workers are started once and import flashscape once. They run a program of their
 own instead of the caller's, so a script needs no ``if __name__ == "__main__"``, and
-threads of the caller's do no harm, as they might after a fork.
+threads of the caller do no harm, as they might after a fork.
 """
 
 from __future__ import annotations
@@ -33,51 +33,51 @@ _PROGRAM = (
 )
 
 _TICK_SECONDS = 0.5
-"""How often somebody who watches sees something move."""
+"""Seconds between two reports of progress."""
 
 _STILLBORN_MOST = 3
-"""Processes that may die before they take a point: more are no accident."""
+"""Number of processes that may die before they take a point: more are no accident."""
 
 _LAST_WORDS = 2000
-"""Bytes of what a worker has written before it died that are looked at."""
+"""Bytes of a crashed worker's last output that are read."""
 
 
 class Ended(NamedTuple):
-    """How a point ended."""
+    """The end of a point."""
 
     point: Point
     error: str | None
     cpu_seconds: float
-    """Of the worker for this point, all told."""
+    """CPU time that the worker has used for this point in all."""
 
 
 class Prepared(NamedTuple):
-    """What became of a drive that points share."""
+    """The end of the preparation of a shared drive."""
 
     group: Group
     lost: str | None
-    """Why the points prepare drives of their own after all."""
+    """Reason for which the points prepare drives of their own; None if the drive is ready."""
     cpu_seconds: float
 
 
 class Watcher(Protocol):
-    """Who is told how a pool gets on."""
+    """Observer of a pool."""
 
     def prepared(self, prepared: Prepared) -> None:
-        """A drive that points share is ready, or will not be."""
+        """Called when a drive that points share is ready or lost."""
 
     def ended(self, ended: Ended) -> None:
-        """A point has ended."""
+        """Called when a point has ended."""
 
     def tick(self, shares: dict[int, float]) -> None:
-        """Time has passed; ``shares`` says how far what is being done has come, by number."""
+        """Called from time to time; ``shares`` has the progress of running tasks, by number."""
 
     def idle(self) -> None:
-        """Nothing is left to hand out, while some points still run."""
+        """Called when nothing is left to hand out, while some points still run."""
 
 
 class _Worker:
-    """One process, and what it is at."""
+    """One process, and its task."""
 
     def __init__(self) -> None:
         self.task: Point | Group | None = None
@@ -87,7 +87,7 @@ class _Worker:
         self.process = subprocess.Popen(
             [
                 sys.executable,
-                # Without -P a json.py in the present directory would take the place of Python's.
+                # Without -P, a json.py in the current directory would replace Python's.
                 "-P",
                 "-c",
                 _PROGRAM,
@@ -100,12 +100,12 @@ class _Worker:
 
     @property
     def answers(self) -> int:
-        """The descriptor that it answers on."""
+        """File descriptor of its answers."""
         assert self.process.stdout is not None
         return self.process.stdout.fileno()
 
     def give(self, task: Point | Group, order: dict[str, Any]) -> None:
-        """Hand something over; one that has died meanwhile is found out when it is listened to."""
+        """Hand over a task; a worker that has died is detected when its answers are read."""
         assert self.process.stdin is not None
         self.task, self.share = task, 0.0
         with contextlib.suppress(OSError):
@@ -113,7 +113,7 @@ class _Worker:
             self.process.stdin.flush()
 
     def listen(self) -> list[dict[str, Any]] | None:
-        """What it has said; None where it has ended."""
+        """Return its new answers; None if it has ended."""
         said = os.read(self.answers, 1 << 16)
         if not said:
             return None
@@ -121,7 +121,7 @@ class _Worker:
         return [json.loads(line) for line in lines]
 
     def end(self) -> None:
-        """Let it go, whatever it is at."""
+        """End the worker, regardless of its task."""
         assert self.process.stdin is not None
         assert self.process.stdout is not None
         with contextlib.suppress(OSError):
@@ -135,7 +135,7 @@ class _Worker:
         self._words.close()
 
     def epitaph(self) -> str:
-        """Why a worker that has died did so, as far as that is known."""
+        """Return the cause of a worker's death, as far as it is known."""
         status = self.process.wait()
         self._words.seek(0, os.SEEK_END)
         self._words.seek(max(0, self._words.tell() - _LAST_WORDS))
@@ -160,15 +160,15 @@ class Pool:
         self._selector = selectors.DefaultSelector()
         self._workers: list[_Worker] = []
         self._parked: list[_Worker] = []
-        """Those that wait for a drive that another one makes ready."""
+        """Workers that wait for a drive that another one prepares."""
         self._told_idle = False
         self._stillborn = 0
 
     def run(self, jobs: int, before: Callable[[], None]) -> None:
-        """Do all that is on the agenda with so many processes; ``before`` while they start.
+        """Do all tasks of the agenda with so many processes; call ``before`` while they start.
 
-        Raises OutputError where results cannot be written; then, and on Ctrl-C,
-        what is under way is given up and what has ended is kept.
+        Raises OutputError if results cannot be written. Then, and on Ctrl-C,
+        running tasks are abandoned and finished ones are kept.
         """
         try:
             for _ in range(jobs):
@@ -208,7 +208,7 @@ class Pool:
         if "prepared" in message:
             assert isinstance(task, Group)
             self._prepared(task, message["prepared"])
-            # The next one first: whoever is told may take a while.
+            # Hand out the next task first: the watcher may take a while.
             self._next(worker)
             self._watcher.prepared(Prepared(task, message["lost"], message["cpu_seconds"]))
         elif "ended" in message:
@@ -231,7 +231,7 @@ class Pool:
             self._wake()
 
     def _wake(self) -> None:
-        """There may be something to do for those that had to wait."""
+        """Try to hand out tasks to waiting workers."""
         parked, self._parked = self._parked, []
         for worker in parked:
             self._next(worker)
@@ -249,7 +249,7 @@ class Pool:
                 self._watcher.idle()
 
     def _order(self, task: Point | Group) -> dict[str, Any]:
-        """What a worker is told."""
+        """Return the order for a worker."""
         if isinstance(task, Group):
             return {
                 "keep": str(self._store.drive_of(task.name)),
@@ -265,7 +265,7 @@ class Pool:
         }
 
     def _bury(self, worker: _Worker) -> None:
-        """A worker has died: its task has failed, and another one takes its place."""
+        """Handle the death of a worker: its task has failed, and a new worker replaces it."""
         why = worker.epitaph()
         task = worker.task
         self._dismiss(worker)
@@ -294,7 +294,7 @@ class Pool:
 
     def _close(self) -> None:
         for worker in self._workers:
-            # All at once, so that they end at the same time.
+            # End all workers first and wait then, so that they end at the same time.
             with contextlib.suppress(OSError):
                 assert worker.process.stdin is not None
                 worker.process.stdin.close()

@@ -1,4 +1,4 @@
-"""How a sweep goes: a bar on a terminal, elsewhere a line for each point that has ended."""
+"""Progress of a sweep: a bar on a terminal, elsewhere a line for each finished point."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ if TYPE_CHECKING:
     from flashscape.sweep.sharing import Group
 
 _CHECK_SHOWN_AFTER = 1.0
-"""Seconds of checking after which somebody may wonder."""
+"""Seconds of checking after which its progress is shown."""
 
 _DRAW_SECONDS = 0.4
-"""How often a bar is drawn at most: each time takes milliseconds from the runs."""
+"""Shortest time between two drawings of a bar: each takes milliseconds from the runs."""
 
 
 class Lines:
-    """Says on stderr what there is to do, and of each point how it has ended."""
+    """Prints the plan of a sweep, and how each point has ended, on stderr."""
 
     _tells_all = True
-    """Also of what went well."""
+    """True if points that succeeded get a line, too."""
 
     def __init__(self, console: Console, noun: str = "point", failed: str = "failed") -> None:
         self._console = console
@@ -47,7 +47,7 @@ class Lines:
 
     @staticmethod
     def on_stderr(noun: str = "point", failed: str = "failed") -> Lines:
-        """What suits the standard error: a bar on a terminal.
+        """Return the observer for standard error: a bar on a terminal, else lines.
 
         A point is called ``noun``, and one that has ended with an error has ``failed``.
         """
@@ -58,10 +58,10 @@ class Lines:
         return how(console, noun, failed)
 
     def checking(self, done: int, of: int) -> None:
-        """Say nothing: checking takes milliseconds a point."""
+        """Print nothing: checking takes milliseconds a point."""
 
     def begins(self, begin: Begin) -> None:
-        """Say what there is to do."""
+        """Print the plan of the sweep."""
         self._total = len(begin.to_run)
         agenda = begin.agenda()
         tasks: list[Point | Group] = [*begin.to_run, *begin.shared.groups]
@@ -95,7 +95,7 @@ class Lines:
         self._effort_done += effort
 
     def ended(self, ended: Ended) -> None:
-        """Say how a point has ended."""
+        """Print how a point has ended."""
         self._done += 1
         self._has_done(ended.point.number)
         self._cpu_seconds += ended.cpu_seconds
@@ -111,13 +111,13 @@ class Lines:
         return f"{counted}: {units.duration(ended.cpu_seconds * 1e9)}{more}"
 
     def tick(self, shares: dict[int, float]) -> None:
-        """Say nothing: only what has ended is worth a line."""
+        """Print nothing: only finished points get a line."""
 
     def over(self) -> None:
-        """Nothing is left to take away."""
+        """Do nothing: no bar is left to remove."""
 
     def seconds_left(self, shares: dict[int, float]) -> float | None:
-        """About how long the rest takes: as fast as it went so far, by effort."""
+        """Estimate the remaining time, by effort, at the speed so far."""
         under_way = sum(self._effort_of.get(n, 0.0) * share for n, share in shares.items())
         done = self._effort_done + under_way
         if self._effort_done <= 0:
@@ -125,13 +125,13 @@ class Lines:
         return (time.monotonic() - self._began) * (self._effort_left - under_way) / done
 
     def _print(self, line: str) -> None:
-        # The terminal may be what has gone.
+        # The terminal may have gone.
         with suppress(OSError):
             self._console.print(line, markup=False, soft_wrap=True)
 
 
 class Bar(Lines):
-    """A bar below the lines of points that failed; those that went well move the bar alone."""
+    """A bar below the lines of failed points; successful points only move the bar."""
 
     _tells_all = False
 
@@ -143,12 +143,12 @@ class Bar(Lines):
         self._drawn = -math.inf
 
     def checking(self, done: int, of: int) -> None:
-        """Show how far checking has come, where it takes a while."""
+        """Show the progress of the check, if it takes a while."""
         if time.monotonic() - self._checking_since > _CHECK_SHOWN_AFTER and done % 100 == 0:
             self._show("checking", done, of, "")
 
     def begins(self, begin: Begin) -> None:
-        """Say what there is to do, and begin the bar."""
+        """Print the plan of the sweep, and begin the bar."""
         self.over()
         super().begins(begin)
         if begin.to_run:
@@ -166,7 +166,7 @@ class Bar(Lines):
         self._show("running", self._done + under_way, self._total, text)
 
     def over(self) -> None:
-        """Take the bar away."""
+        """Remove the bar."""
         if self._progress is not None:
             with suppress(OSError):
                 self._progress.stop()
@@ -180,7 +180,7 @@ class Bar(Lines):
                 self._progress.update(
                     self._task, description=what, completed=done, total=of, text=text
                 )
-                # By hand: a thread that draws ten times a second would take time from runs.
+                # Draw from here: a thread that draws ten times a second would take time from runs.
                 self._progress.refresh()
                 self._drawn = time.monotonic()
 
@@ -201,7 +201,7 @@ class Bar(Lines):
 
 
 def announcement(begin: Begin, noun: str = "point") -> list[str]:
-    """What a start of a sweep is going to do, in sentences; a point is called ``noun``."""
+    """Return the plan of a start of a sweep, as sentences; a point is called ``noun``."""
     lines = []
     invalid = sum(point.fault is not None for point in begin.points)
     count = len(begin.points)
@@ -235,6 +235,6 @@ def announcement(begin: Begin, noun: str = "point") -> list[str]:
 
 
 def clock(seconds: float) -> str:
-    """A length of time as clocks show it."""
+    """Format a duration as hours, minutes and seconds."""
     whole = round(seconds)
     return f"{whole // 3600}:{whole // 60 % 60:02}:{whole % 60:02}"

@@ -1,4 +1,4 @@
-"""From a sweep file, or its tables in Python, to a design; all faults are noted."""
+"""Conversion of a sweep file, or of its tables in Python, to a design; all faults are recorded."""
 
 from __future__ import annotations
 
@@ -21,22 +21,22 @@ _SEEDS_BELOW = 2**64
 
 
 class Reading:
-    """A design as far as it could be read, and what was wrong with the rest."""
+    """A design as far as it could be read, and the faults of the rest."""
 
     def __init__(self, file: str, lines: Mapping[str, int]) -> None:
         self.file = file
         self.lines = lines
         self.problems: list[Problem] = []
         self.design: Design | None = None
-        """None where there is no base to vary, or too much of it."""
+        """Design; None without a base, or with too many points."""
 
     def fault(self, place: str, message: str) -> None:
-        """Note what is wrong at a path of the sweep file."""
+        """Record a fault at a path of the sweep file."""
         self.problems.append(Problem(place, self.file, toml.line_of(place, self.lines), message))
 
 
 def of_file(path: str | PathLike[str], overrides: experiment.Overrides = ()) -> Reading:
-    """Read a sweep file; raise ConfigError where it cannot be read or is no TOML."""
+    """Read a sweep file; raise ConfigError if it cannot be read or is no TOML."""
     path = Path(path)
     if str(path) == "-":
         raise ConfigError("-: a sweep is not read from the standard input; name a file")
@@ -55,7 +55,7 @@ def of_tables(
     tables: Mapping[str, Any],
     name: str = "sweep",
 ) -> Reading:
-    """Take what stands in a sweep file, but for the base, as Python's own values."""
+    """Read the tables of a sweep file, without the base, from Python values."""
     plain = json.loads(experiment._json(tables, "", name))
     reading = Reading(name, {})
     _design(plain, Unchecked.of(base), reading)
@@ -139,10 +139,10 @@ def _title(raw: dict[str, Any], reading: Reading) -> str:
 
 
 def _settings(table: Any, place: str, reading: Reading) -> Iterator[Setting]:
-    """Every path in a table and its value.
+    """Yield every path in a table, with its value.
 
-    A key with a dot or bracket is a path, and its value stands as it is; the
-    table of any other key goes on, so quotes around ``drive.buffer.size`` may be left out.
+    A key with a dot or bracket is a path, and its value is taken unchanged. The table
+    of any other key is descended into, so quotes around ``drive.buffer.size`` may be omitted.
     """
     if not isinstance(table, dict):
         reading.fault(place, f"{_found(table)} is not a table of paths and values")
@@ -162,7 +162,7 @@ def _leaves(table: dict[str, Any], above: str, place: str) -> Iterator[tuple[str
 
 
 def _as_key(key: str) -> str:
-    """A key as it stands in a path: in quotes where it is not a bare one."""
+    """Return a key as part of a path: in quotes if it is not a bare key."""
     if key and all(c.isascii() and (c.isalnum() or c in "_-") for c in key):
         return key
     escaped = key.replace("\\", "\\\\").replace('"', '\\"')
@@ -177,7 +177,7 @@ def _grid(table: Any, reading: Reading) -> Iterator[Axis]:
 
 
 def _values(setting: Setting, reading: Reading) -> list[Setting]:
-    """The values of a path; none where they are not a list of different ones."""
+    """Return the values of a path; none if they are not a list of different ones."""
     path, values, place = setting
     if not isinstance(values, list):
         reading.fault(place, f"{_found(values)} is not a list of values (write [{_found(values)}])")
@@ -250,7 +250,7 @@ def _seeds(seeds: Any, base: Unchecked, reading: Reading) -> int | tuple[int, ..
 
 
 def base_seed(base: Unchecked) -> int | None:
-    """The seed of an experiment that need not be sound otherwise; None where it is no seed."""
+    """Return the seed of an experiment that may be invalid otherwise; None if it is no seed."""
     source = base.source
     try:
         values = json.loads(source.text) if source.is_json else _values_of(source.text, source.file)
@@ -259,7 +259,7 @@ def base_seed(base: Unchecked) -> int | None:
             if path == "seed":
                 seed = json.loads(value) if is_json else _values_of(f"seed = {value}", path)["seed"]
     except (ValueError, AttributeError):
-        # What cannot be read at all is a fault of every point.
+        # An unreadable seed is a fault of every point.
         return None
     return seed if isinstance(seed, int) and not isinstance(seed, bool) else None
 
@@ -269,7 +269,7 @@ def _values_of(text: str, file: str) -> dict[str, Any]:
 
 
 def _clashes(design: Design, fixed: Sequence[str], reading: Reading) -> None:
-    """Values that would cover one another unseen: of each path only one is meant."""
+    """Record values that would silently replace each other: each path may have one source."""
     varied = [(axis.place, axis.rows[0]) for axis in design.axes]
     if design.seeds is not None:
         varied.append(("seeds", (Setting("seed", None, "seeds"),)))
@@ -281,7 +281,7 @@ def _clashes(design: Design, fixed: Sequence[str], reading: Reading) -> None:
     paths |= {s.path: s.place for variation in design.variations for s in variation.settings}
     for path in fixed:
         over = next((p for p in paths if _is_within(path, p)), None)
-        # A number of seeds counts from the one that is set.
+        # A number of seeds counts from the seed that is set.
         if over and not (path == "seed" and isinstance(design.seeds, int)):
             reading.fault(paths[over], f"{path} is set for all points, and here it varies")
     _repeated(design, reading)
@@ -315,6 +315,6 @@ def _is_within(path: str, above: str) -> bool:
 
 
 def _found(value: Any) -> str:
-    """A value in an error, not too long."""
+    """Shorten a value for an error."""
     text = json.dumps(value, ensure_ascii=False)
     return text if len(text) <= 60 else f"{text[:57]}..."

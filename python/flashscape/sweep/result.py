@@ -1,4 +1,4 @@
-"""What a sweep has measured, as one table."""
+"""Results of a sweep, as one table."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ if TYPE_CHECKING:
     from flashscape.sweep.picture import Subject
 
 DONE, FAILED, INVALID, OPEN = "done", "failed", "invalid", "open"
-"""What has become of a point: it was run; it could not be run to its end; its
-configuration is impossible; it was not run yet."""
+"""Status of a point: it was run; it failed during the run; its configuration
+is impossible; it was not run yet."""
 
 
 class Sweep:
-    """The results of a sweep, while it was run or from its directory.
+    """The results of a sweep, from its run or from its directory.
 
     All columns of :attr:`frame` are described in docs/sweep.md.
     """
@@ -37,30 +37,30 @@ class Sweep:
     def __init__(self, store: Store, manifest: Mapping[str, Any]) -> None:
         self._store = store
         self.title: str = manifest["title"]
-        """What it is about; empty where nobody says so."""
+        """Title; empty if the sweep has none."""
         self.paths: tuple[str, ...] = tuple(manifest["paths"])
-        """What varies, as dotted paths, but for the seed."""
+        """Varied paths, without the seed."""
         self.is_seeded: bool = manifest["seeded"]
-        """Whether seeds vary."""
+        """True if seeds vary."""
         self.told_by_name: frozenset[str] = frozenset(manifest["told_by_name"])
         """Paths whose values the names of variations stand for."""
         self._points: list[dict[str, Any]] = []
         self.amounts = rows.amount_columns(manifest["points"], self.paths)
-        """Of each path the column with its quantities in base units; None where it has none."""
+        """Column of each path's quantities in base units; None if it has none."""
         self._kinds = rows.columns(manifest["points"], self.paths)
-        # Column by column from the start: all summaries together may not fit the memory.
+        # Fill columns one by one: all summaries together may not fit the memory.
         self._columns: dict[str, list[Any]] = {name: [] for name in self._kinds}
         for point in manifest["points"]:
             self._add(point)
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Sweep:
-        """Read what a sweep has left in a directory, ended or not; raise OutputError."""
+        """Read the directory of a sweep, finished or not; raise OutputError."""
         store = Store.open(path)
         return cls(store, store.manifest())
 
     def _add(self, point: dict[str, Any]) -> None:
-        """Take in a point of the manifest, with what has become of it."""
+        """Add a point of the manifest, with its status."""
         key, fault = point["key"], point["fault"]
         status, error, results = OPEN, point.get("error"), None
         done = None if key is None else self._store.done(key)
@@ -70,7 +70,7 @@ class Sweep:
             status = DONE
             results = str(self._store.path_of(key).relative_to(self._store.folder))
         elif done is not None or error is not None:
-            # What the last start met with comes before what an earlier one has kept.
+            # An error of the last start replaces a result of an earlier one.
             status, error = FAILED, error or (done and done.error)
         ended = {**point, "status": status, "error": error, "results": results}
         summary = done.summary if done is not None and status == DONE else None
@@ -81,12 +81,12 @@ class Sweep:
 
     @property
     def folder(self) -> Path:
-        """Where everything is kept."""
+        """Directory of the sweep."""
         return self._store.folder
 
     @property
     def counts(self) -> dict[str, int]:
-        """How many points are ``done``, ``failed``, ``invalid`` and ``open``."""
+        """Number of points that are ``done``, ``failed``, ``invalid`` and ``open``."""
         counts = dict.fromkeys((DONE, FAILED, INVALID, OPEN), 0)
         for point in self._points:
             counts[point["status"]] += 1
@@ -115,20 +115,19 @@ class Sweep:
         return pl.DataFrame(self._columns, schema=schema)
 
     def result(self, number: int) -> Result:
-        """The results of a point by its number, from 1; raise OutputError where it has none."""
+        """Return the results of a point by its number, from 1; raise OutputError if it has none."""
         if not 1 <= number <= len(self._points):
             raise ValueError(f"no point {number} (there are 1 to {len(self._points)})")
         return Result.load(self._store.path_of(self._points[number - 1]["key"] or "none"))
 
     def over_seeds(self) -> pl.DataFrame:
-        """Means over seeds, a row for what differs in more than the seed.
+        """Return means over seeds: a row for each combination of all other values.
 
-        Of each metric that is a number: its mean, as ``<metric>``, and the half-width
+        Each metric that is a number has its mean, as ``<metric>``, and the half-width
         of the 95 % confidence interval of that mean over independent runs by Student's
-        t, as ``<metric>_ci95`` (null for a single seed). ``seeds`` says how many
-        runs are behind it; those that failed are not. There is no mean of
-        ``worn_out_bytes`` where some drives survived, as theirs would be the longest
-        lives: ``worn_out_seeds`` says how many did not.
+        t, as ``<metric>_ci95`` (null for a single seed). ``seeds`` is the number of
+        successful runs. ``worn_out_bytes`` has no mean if some drives survived, because they
+        would have the longest lives; ``worn_out_seeds`` is the number of drives that did not.
         """
         from flashscape.sweep.seeds import over_seeds
 
@@ -139,14 +138,14 @@ class Sweep:
         buffer = io.BytesIO()
         self.frame.write_parquet(buffer)
         self._store.write(TABLE, buffer.getvalue())
-        # It may be of other points.
+        # The picture may show other points.
         self._store.remove(PICTURE)
 
     def draw(self) -> str | None:
-        """Draw ``sweep.svg`` in the directory; return why there is none, else None.
+        """Draw ``sweep.svg`` in the directory; return the reason if there is none, else None.
 
-        There is one where one or two things vary, besides seeds, and matplotlib is
-        installed. Raises OutputError where it cannot be written.
+        A picture needs one or two varied paths, besides seeds, and
+        matplotlib. Raises OutputError if it cannot be written.
         """
         from flashscape.sweep import picture
 
@@ -157,9 +156,9 @@ class Sweep:
         return None
 
     def figure(self) -> Figure:
-        """Draw the effects of what varies as a figure of matplotlib, which notebooks show.
+        """Draw the effects of the varied paths as a figure of matplotlib, which notebooks show.
 
-        Raises OutputError where there is nothing to draw, or matplotlib is not installed.
+        Raises OutputError if there is nothing to draw, or matplotlib is not installed.
         """
         from flashscape.sweep import picture
 
@@ -168,9 +167,9 @@ class Sweep:
         return picture.draw(subject)
 
     def draw_to(self, path: str | PathLike[str], *, force: bool = False) -> None:
-        """Draw the effects of what varies to a PNG, PDF or SVG file, as its suffix says.
+        """Draw the effects of the varied paths to a PNG, PDF or SVG file, chosen by its suffix.
 
-        Raises OutputError for another suffix, where the file is there already without
+        Raises OutputError for another suffix, if the file exists already without
         ``force``, and as :meth:`figure` does.
         """
         drawing.write(self.figure, path, force=force)
@@ -180,13 +179,13 @@ class Sweep:
         return to_pandas(self.frame)
 
     def why_not_drawn(self) -> str | None:
-        """Why there is no picture to draw; None where there is."""
+        """Say why no picture can be drawn; None if one can."""
         from flashscape.sweep import picture
 
         return picture.why_not(self.pictured())
 
     def pictured(self) -> Subject:
-        """What its picture shows."""
+        """Return the subject of the sweep's picture."""
         import polars as pl
 
         from flashscape.sweep.picture import Subject
@@ -196,9 +195,9 @@ class Sweep:
 
     @property
     def varied(self) -> tuple[str, ...]:
-        """The columns of what varies over all points, measured or not, but for the seed.
+        """Columns that vary over all points, measured or not, without the seed.
 
-        Where variations have names, ``variation`` stands for the paths that those set.
+        If variations have names, ``variation`` stands for the paths that they set.
         """
         frame = self.frame
         named = frame["variation"].n_unique() > 1
@@ -210,7 +209,7 @@ class Sweep:
         return (*(["variation"] if named else []), *paths)
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
-        """Every point: ``point`` (its number), ``name``, ``values``, ``seed``, ``status``, …."""
+        """Iterate over points: ``point`` (number), ``name``, ``values``, ``seed``, ``status`` …."""
         return iter(self._points)
 
     def __len__(self) -> int:
@@ -230,7 +229,7 @@ class Sweep:
 
 
 class SweepInterrupted(Interrupted):
-    """A sweep was interrupted. ``sweep`` has the points that had ended, which are kept."""
+    """A sweep was interrupted. ``sweep`` has the finished points, which are kept."""
 
     def __init__(self, sweep: Sweep) -> None:
         counts = sweep.counts
@@ -240,5 +239,5 @@ class SweepInterrupted(Interrupted):
             f"with {len(sweep) - left} of {len(sweep)} point{'' if len(sweep) == 1 else 's'} ended",
         )
         self.sweep = sweep
-        """The points that had ended, and those that are open."""
+        """The finished and the open points."""
         self.kept = "those are kept, and the same command goes on with the others"

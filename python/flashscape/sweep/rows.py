@@ -1,4 +1,4 @@
-"""From the summaries of a sweep to rows of one table: a row for each point, initiator and kind."""
+"""Rows of a sweep's table, from summaries: one for each point, initiator and kind."""
 
 from __future__ import annotations
 
@@ -91,24 +91,24 @@ _TIMED = (
     "mean_outstanding",
     "latency_steady",
 )
-"""What an untimed run does not measure."""
+"""Metrics that an untimed run lacks."""
 
 
 @cache
 def metrics() -> dict[str, str]:
-    """Every column but those of what varies, and the kind of its values."""
+    """Return all columns except those of varied paths, with the kind of their values."""
     causes = {cause_column(cause.name): "float" for cause in (*CAUSES, OTHER)}
     states = {f"{name}_ns": "int" for name, _ in _flashscape.states()}
     return {**_REQUESTS, **causes, **states, **_DRIVE}
 
 
 def cause_column(name: str) -> str:
-    """The column with a cause's share of the latencies."""
+    """Return the column with a cause's share of the latencies."""
     return f"{name.lower().replace(' ', '_').replace('-', '_')}_share"
 
 
 def columns(points: Sequence[Mapping[str, Any]], paths: Sequence[str]) -> dict[str, str]:
-    """Every column of the table, in order, and the kind of its values."""
+    """Return all columns of the table, in order, with the kind of their values."""
     varied: dict[str, str] = {}
     for path, amounts in amount_columns(points, paths).items():
         varied[path] = _kind([p["values"][path] for p in points])
@@ -121,31 +121,31 @@ def columns(points: Sequence[Mapping[str, Any]], paths: Sequence[str]) -> dict[s
 def amount_columns(
     points: Sequence[Mapping[str, Any]], paths: Sequence[str]
 ) -> dict[str, str | None]:
-    """Of each path the column with its quantities in base units; None where it has none."""
+    """Return the column of each path's quantities in base units; None if it has none."""
     units = {path: _unit([p["amounts"][path] for p in points]) for path in paths}
     return {path: None if unit is None else f"{path}_{unit}" for path, unit in units.items()}
 
 
 def _kind(values: list[Any]) -> str:
-    """What a column of these values holds."""
+    """Return the kind of a column with these values."""
     types = {type(plain(value)) for value in values if value is not None}
     if types == {bool}:
         return "bool"
     if types == {int}:
-        # What does not fit is kept as it was written.
+        # Larger integers are kept as written.
         return "int" if max(v for v in values if v is not None) < 2**63 else "text"
     return "float" if types and types <= {int, float} else "text"
 
 
 def _unit(values: list[Any]) -> str | None:
-    """The base unit of a column of quantities; None where not all are of one kind."""
+    """Return the base unit of a column of quantities; None if kinds differ."""
     found = [quantity(plain(value)) for value in values if value is not None]
     units = {None if each is None else each.unit for each in found}
     return units.pop() if len(units) == 1 else None
 
 
 def rows(point: Mapping[str, Any], summary: dict[str, Any] | None) -> Iterator[dict[str, Any]]:
-    """A row for each initiator and kind with requests; one where there are none."""
+    """Yield a row for each initiator and kind with requests; one row if there are none."""
     labels = _labels(point)
     if summary is None:
         yield labels
@@ -158,7 +158,7 @@ def rows(point: Mapping[str, Any], summary: dict[str, Any] | None) -> Iterator[d
 
 
 def is_untimed(summary: dict[str, Any]) -> bool:
-    """Whether a run took no simulated time, so that what is measured in time is not there."""
+    """Return True if a run took no simulated time, so that it lacks timed metrics."""
     return bool(summary["config"]["run"].get("untimed", False))
 
 
@@ -176,7 +176,7 @@ def _labels(point: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def converted(value: Any, kind: str) -> Any:
-    """A value as a column of this kind holds it."""
+    """Convert a value to the kind of its column."""
     if value is None:
         return None
     if kind == "float":
@@ -227,10 +227,10 @@ def _drive(summary: dict[str, Any]) -> dict[str, Any]:
     amplification, steady = summary["write_amplification"], summary["steady_state"]
     operations = {**flash["reads"], **flash["programs"]}
     erase_count = wear["erase_count"] or {}
-    # Null in an untimed run.
+    # These are null in an untimed run.
     nothing = dict.fromkeys(_SPREAD)
     units, channels = (summary["utilisation"][of] or nothing for of in ("units", "channels"))
-    # Summaries of earlier versions know nothing of power cuts.
+    # Summaries of earlier versions lack power cuts.
     recovery = summary.get("recovery") or {"cuts": [], "lost_requests": 0}
     spans = [cut["duration_ns"] for cut in recovery["cuts"]]
     return {
@@ -244,7 +244,7 @@ def _drive(summary: dict[str, Any]) -> dict[str, Any]:
         "flash_commands": flash["commands"],
         **{f"{s}_planes": operations.get(s, {"planes": 0})["planes"] for s in _SOURCES},
         "copy_back_planes": sum(each["planes"] for each in flash["copy_backs"].values()),
-        # Summaries of earlier versions know nothing of modifies.
+        # Summaries of earlier versions lack modifies.
         "modify_planes": sum(each["planes"] for each in flash.get("modifies", {}).values()),
         "erases": wear["erases"],
         "erases_since_new": wear["erases_since_new"],

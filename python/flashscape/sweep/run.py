@@ -1,4 +1,4 @@
-"""Running a sweep: everything is checked, then what is not there yet is run."""
+"""Running a sweep: all points are checked, then the missing ones are run."""
 
 from __future__ import annotations
 
@@ -44,26 +44,26 @@ def sweep(
     progress: bool | SweepObserver = False,
     name: str = "sweep",
 ) -> Sweep:
-    """Run variations of an experiment over the cores, and return what they measured.
+    """Run variations of an experiment over the cores, and return their results.
 
-    ``grid`` has a list of values for each dotted path, and all of them are combined;
+    ``grid`` has a list of values for each dotted path, and all values are combined;
     each entry of ``zipped`` has lists that go together; each of ``variations`` is a
     table of paths and values with a ``name``, or a mapping of names to such tables.
-    ``seeds`` is how many runs there are of each combination, or which seeds. A file
+    ``seeds`` is the number of runs of each combination, or a list of seeds. A file
     of this shape is run by :func:`sweep_file`.
 
-    ``out`` is a directory where results are kept point by point, so that a second
-    call repeats nothing that is there; without it they are kept until the end
-    of the process. ``jobs`` is how many processes run at a time (as many as there are
-    cores). ``tables`` keeps every table of each point. ``skip_invalid`` notes points
+    ``out`` is a directory that keeps results point by point, so that a second
+    call does not repeat finished points; without it results are kept until the end
+    of the process. ``jobs`` is the number of parallel processes (by default, of
+    cores). ``tables`` keeps every table of each point. ``skip_invalid`` records points
     that are impossible instead of refusing the sweep. ``retry_failed`` runs points
-    again that failed before. With ``share=False`` every point fills and ages a drive of
-    its own, where those that do it alike would start from one: results are the same.
-    ``name`` is what faults call the sweep.
+    again that failed before. With ``share=False`` every point fills and ages its own
+    drive, instead of sharing one with points that do it alike: results are the same.
+    ``name`` is the name of the sweep in errors.
 
     A point that fails does not end the sweep: look at ``failures`` of the result.
-    Raises ConfigError with the faults of all points at once, OutputError, and on
-    Ctrl-C SweepInterrupted, with everything that has ended kept.
+    Raises ConfigError with the faults of all points, OutputError, and on
+    Ctrl-C SweepInterrupted; finished points are kept.
 
     >>> swept = fs.sweep(
     ...     "experiment.toml",
@@ -96,7 +96,7 @@ def sweep(
 def _named(
     variations: Sequence[Mapping[str, Any]] | Mapping[str, Mapping[str, Any]],
 ) -> Any:
-    """As a file has them; what is none of it is refused where that is read."""
+    """Convert variations to a file's form; other values are refused when that is read."""
     if not isinstance(variations, Mapping):
         return variations
     named = []
@@ -121,9 +121,9 @@ def sweep_file(
     share: bool = True,
     progress: bool | SweepObserver = False,
 ) -> Sweep:
-    """Run the sweep that a TOML file describes; all else as with :func:`sweep`.
+    """Run the sweep that a TOML file describes; for the other options see :func:`sweep`.
 
-    ``overrides`` are laid over the base of all points.
+    ``overrides`` change the base of all points.
     """
     return run_sweep(
         reading.of_file(path, overrides),
@@ -148,7 +148,7 @@ def run_sweep(
     share: bool,
     progress: bool | SweepObserver,
 ) -> Sweep:
-    """Check what was read of a sweep, and run it."""
+    """Check a sweep that was read, and run it."""
     if jobs is not None and jobs < 1:
         raise ConfigError(f"jobs={jobs}: a sweep needs at least one process")
     observer = _observer(progress)
@@ -182,7 +182,7 @@ def checked(
 
 @contextmanager
 def _ending(observer: SweepObserver) -> Iterator[None]:
-    """Nothing of an observer stays on a terminal where a check fails."""
+    """Remove the observer's output from the terminal if a check fails."""
     try:
         yield
     except BaseException:
@@ -193,7 +193,7 @@ def _ending(observer: SweepObserver) -> Iterator[None]:
 def run_points(
     store: Store, manifest: dict[str, Any], begin: Begin, observer: SweepObserver
 ) -> Sweep:
-    """Run what is not there yet of the points that a manifest lists; raise SweepInterrupted."""
+    """Run the missing points of a manifest; raise SweepInterrupted."""
     from flashscape.sweep.pool import Pool
 
     begin.fit()
@@ -202,7 +202,7 @@ def run_points(
     interrupted = False
     try:
         if begin.to_run:
-            # Processes start while the terminal is made ready.
+            # Processes start while the terminal is prepared.
             Pool(store, desk, begin.agenda()).run(begin.jobs, before=lambda: observer.begins(begin))
         else:
             observer.begins(begin)
@@ -221,7 +221,7 @@ def _result(
     store: Store, manifest: dict[str, Any], errors: dict[str, str], *, interrupted: bool
 ) -> Sweep:
     for point in manifest["points"]:
-        # What may end otherwise next time is not kept as the point's result.
+        # An error that may not occur again is not stored as the point's result.
         point["error"] = errors.get(point["key"])
     with signals.deferred():
         store.write(MANIFEST, _as_bytes(manifest))
@@ -233,7 +233,7 @@ def _result(
 
 
 class _Desk:
-    """Hears of the pool, passes it on, and remembers the errors."""
+    """Watches the pool, forwards events, and remembers the errors."""
 
     def __init__(self, observer: SweepObserver) -> None:
         self._observer = observer
@@ -251,8 +251,8 @@ class _Desk:
         self._observer.tick(shares)
 
     def idle(self) -> None:
-        """A core is free now, and the table at the end will need this."""
-        # A module that is half imported stays so.
+        """Import polars while a core is free: the table at the end needs it."""
+        # An interrupted import would leave the module half imported.
         with signals.deferred():
             import polars  # noqa: F401
 
@@ -271,7 +271,7 @@ def _manifest(points: Points) -> dict[str, Any]:
 
 
 def listed(points: Sequence[Point]) -> list[dict[str, Any]]:
-    """Points as a manifest has them."""
+    """Return points as entries of a manifest."""
     return [
         {
             "point": point.number,

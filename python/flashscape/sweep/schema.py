@@ -21,7 +21,7 @@ def schema() -> dict[str, Any]:
     """Return the JSON Schema of a sweep file."""
     experiment = of_experiments()
     definitions = experiment.pop("$defs", {})
-    # What is missing here may come from what varies.
+    # Required keys may come from varied paths.
     base = {key: value for key, value in experiment.items() if key in ("properties", "type")}
     base["additionalProperties"] = False
     return {

@@ -1,4 +1,4 @@
-"""Means over seeds, with the confidence that independent runs give."""
+"""Means over seeds, with confidence intervals from independent runs."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ if TYPE_CHECKING:
     import polars as pl
 
 _LIFE = "worn_out_bytes"
-"""What only drives have that were worn out: the others would have had more of it."""
+"""Metric that only worn-out drives have: the others would have larger values."""
 
 WORN_OUT = "worn_out_seeds"
-"""How many seeds are behind a mean life, were it one of all."""
+"""Number of seeds whose drives were worn out; a mean life is given only if all of them were."""
 
 _OF_CUTS = ("power_cuts", "recovery_ns", "lost_requests")
-"""What comes to nothing in a run without a power cut."""
+"""Metrics that are 0 in a run without a power cut."""
 
 
 def over_seeds(frame: pl.DataFrame, amounts: Mapping[str, str | None]) -> pl.DataFrame:
-    """Means over seeds of a sweep's table; ``amounts`` names the columns of what varies."""
+    """Return means over seeds of a sweep's table; ``amounts`` names the columns that vary."""
     import polars as pl
 
-    # Of an interval within a run there is no mean over runs.
+    # An interval within one run has no meaningful mean over runs.
     numbers = [n for n, kind in rows.metrics().items() if kind in ("int", "float")]
     numbers.remove("mean_ci95_ns")
     both = (name for each in amounts.items() for name in each)
@@ -55,12 +55,12 @@ def over_seeds(frame: pl.DataFrame, amounts: Mapping[str, str | None]) -> pl.Dat
     )
     pairs = (each for name in numbers for each in (name, f"{name}_ci95"))
     means = joined.with_columns(*half_widths, pl.col(f"{_LIFE}_runs").alias(WORN_OUT))
-    # The mean of those that were worn out would be of the shortest lives.
+    # The mean of worn-out drives alone would be that of the shortest lives.
     is_whole = pl.col(WORN_OUT) == pl.col("seeds")
     lives = (pl.when(is_whole).then(pl.col(name)).alias(name) for name in (_LIFE, f"{_LIFE}_ci95"))
     return means.with_columns(lives).select("point", *groups, "seeds", WORN_OUT, *pairs)
 
 
 def _half_width(runs: int) -> float | None:
-    """By which a standard deviation becomes the half-width of a mean's interval."""
+    """Return the factor from a standard deviation to the half-width of a mean's interval."""
     return None if runs < 2 else student_quantile(0.975, runs - 1) / math.sqrt(runs)

@@ -1,8 +1,8 @@
 """Drives that several points start from: filled and aged once, kept in a file meanwhile.
 
 Points whose drives are filled and aged alike, to the last bit, form a group. A worker
-makes the drive of a group ready and keeps it as a snapshot; the group's points start from
-that, and the file goes when the last of them has ended. Results are the same without.
+prepares the drive of a group and saves it as a snapshot; the group's points start from
+it, and the file is deleted when the last of them has ended. Sharing changes no results.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _TRIVIAL = 100_000.0
 """Microseconds of CPU time that are not worth a file and points that wait for it."""
 
 _SHARE_OF_DISK = 0.5
-"""How much of what a disk has free the drives may take; the rest is for results and others."""
+"""Largest share of the disk's free space for drives; the rest is for results and others."""
 
 
 @dataclass(frozen=True)
@@ -31,41 +31,41 @@ class Group:
     """Points whose drives are filled and aged alike."""
 
     number: int
-    """Below 0, so that it is no point's."""
+    """Number, below 0 to differ from points."""
     name: str
-    """Equal inputs, equal names."""
+    """Name: equal inputs have equal names."""
     points: tuple[Point, ...]
 
     @property
     def bytes(self) -> int:
-        """Of the file with the drive, at most."""
+        """Upper bound of the size of the drive's file."""
         return max(point.kept_bytes for point in self.points)
 
     @property
     def preparing(self) -> float:
-        """Microseconds of CPU time to make the drive ready and keep it, very roughly."""
+        """Microseconds of CPU time to prepare the drive and save it, very roughly."""
         effort = self.points[0].effort
         return effort.preparing + effort.keeping
 
     @property
     def effort(self) -> float:
-        """Of all of it."""
+        """Microseconds of CPU time of the group, with all its points."""
         return self.preparing + sum(running(point) for point in self.points)
 
     @property
     def saved(self) -> float:
-        """What there is to gain: all but one of the points prepare nothing."""
+        """CPU time saved: all points except one prepare nothing."""
         return sum(point.effort.whole for point in self.points) - self.effort
 
 
 class Shared(NamedTuple):
-    """Which points share drives."""
+    """Groups of points that share drives."""
 
     groups: list[Group]
     budget_bytes: int | None
-    """What the files of drives may take of the disk at a time; None: not known."""
+    """Limit of the size of all drives' files at a time; None if not known."""
     left_out: list[Group]
-    """Groups whose drives the disk does not hold."""
+    """Groups whose drives do not fit the disk."""
 
     @property
     def effort(self) -> float:
@@ -74,7 +74,7 @@ class Shared(NamedTuple):
 
 
 def share(points: Iterable[Point], free_bytes: int | None) -> Shared:
-    """Put points together that start from one drive, where that is worth its while."""
+    """Group points that start from one drive, if sharing saves time."""
     alike: dict[str, list[Point]] = {}
     for point in points:
         if point.preparation is not None:
@@ -87,7 +87,7 @@ def share(points: Iterable[Point], free_bytes: int | None) -> Shared:
 
 
 def running(point: Point) -> float:
-    """Microseconds of CPU time of a point that starts from a drive that is ready."""
+    """Microseconds of CPU time of a point that starts from a prepared drive."""
     return point.effort.running + point.effort.taking_up
 
 
@@ -97,7 +97,7 @@ def kept_bytes(map_bytes: int) -> int:
 
 
 def free_bytes(folder: Path) -> int | None:
-    """What the disk has free where a directory is or would be; None where nobody can say."""
+    """Return the free bytes of the disk of a directory, which may not exist; None if unknown."""
     there = next((each for each in (folder, *folder.absolute().parents) if each.exists()), None)
     try:
         return None if there is None else shutil.disk_usage(there).free
@@ -106,7 +106,7 @@ def free_bytes(folder: Path) -> int | None:
 
 
 def announcement(shared: Shared, noun: str = "point") -> list[str]:
-    """What is shared and what is not, in sentences; a point is called ``noun``."""
+    """Say which drives are shared and which are not, as sentences; a point is called ``noun``."""
     lines = []
     if groups := shared.groups:
         points = _points(groups)

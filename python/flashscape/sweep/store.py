@@ -1,11 +1,11 @@
-"""The directory of a sweep: what is done is kept, point by point, under the hash of its inputs.
+"""The directory of a sweep: finished points are kept one by one, under the hash of their inputs.
 
-sweep.json             the points and what varies, as the last start had them
+sweep.json             the points and what varies, as of the last start
 sweep.parquet          all results, once a sweep has ended
 sweep.svg              a picture, on demand
 points/KEY/            a point: summary.json, with --tables its tables
-points/KEY/failed.json why it could not be run to its end
-points/KEY/partial/    what it had measured until then, where that is known
+points/KEY/failed.json the reason of its failure
+points/KEY/partial/    results until the failure, if there are any
 drives/                drives that points share, while a sweep runs
 """
 
@@ -40,10 +40,10 @@ DRIVES = "drives"
 FAILED = "failed.json"
 PARTIAL = "partial"
 _IS_NAME = re.compile(rf"[0-9a-f]{{{inputs.DIGITS}}}").fullmatch
-"""How points and drives are called: nothing of another name is ever taken away."""
+"""Pattern of the names of points and drives: files with other names are never deleted."""
 
 _MANIFEST = {"title": str, "paths": list, "told_by_name": list, "seeded": bool, "points": list}
-"""What results are put together from."""
+"""Required keys of a manifest, with their types."""
 _POINT = {
     "point": (int,),
     "name": (str,),
@@ -54,17 +54,17 @@ _POINT = {
     "key": (str, type(None)),
     "fault": (str, type(None)),
 }
-"""The same of each of its points."""
+"""Required keys of each of its points, with their types."""
 
 
 class Done(NamedTuple):
-    """What is kept of a point that has ended."""
+    """Stored data of a finished point."""
 
     summary: dict[str, Any] | None
     error: str | None
-    """Why it has none."""
+    """Reason for which it has no results."""
     kind: str = ""
-    """The type of the exception that says so; empty where it is not known."""
+    """Type of the exception; empty if it is not known."""
 
 
 class Store:
@@ -77,7 +77,7 @@ class Store:
 
     @classmethod
     def open(cls, path: str | os.PathLike[str]) -> Store:
-        """The results that a sweep has left; raise OutputError where there are none."""
+        """Open the results of a sweep; raise OutputError if there are none."""
         folder = Path(path)
         if folder.name in (MANIFEST, TABLE):
             folder = folder.parent
@@ -91,11 +91,11 @@ class Store:
     @classmethod
     @contextlib.contextmanager
     def claim(cls, path: str | os.PathLike[str] | None) -> Iterator[Store]:
-        """A directory to work in, new or of an earlier start, for nobody else meanwhile.
+        """Claim a directory, new or of an earlier start, for this process alone.
 
-        Without a path it is one that lives as long as the process.
-        Raises OutputError where it holds something else, cannot be written to, or
-        another sweep is at work in it.
+        Without a path, the directory is temporary and lives as long as the process.
+        Raises OutputError if it holds something else, cannot be written to, or
+        another sweep uses it.
         """
         if path is None:
             path = _temporary()
@@ -121,14 +121,14 @@ class Store:
             store._leave(made)
 
     def _leave(self, made: list[Path]) -> None:
-        """Take away what was made and is of no use: nothing was even begun."""
+        """Remove the directories that were made, if nothing was begun."""
         if not (self.folder / MANIFEST).exists():
             with contextlib.suppress(OSError):
                 self.points.rmdir()
             _take_away(made)
 
     def _tidy(self) -> None:
-        """Take away what a sweep that was killed has left, and what its workers half wrote."""
+        """Remove files of a sweep that was killed, and unfinished files of its workers."""
         self._drop_drives()
         for key in self.keys():
             folder = self.path_of(key)
@@ -136,9 +136,9 @@ class Store:
                 shutil.rmtree(folder, ignore_errors=True)
 
     def _drop_drives(self) -> None:
-        """Take away the drives that points shared, whole or half written."""
+        """Remove the drives that points shared, finished or not."""
         for file in self.drives.glob("*.snap"):
-            # One that is half written is called .unfinished-PID-NAME.snap.
+            # An unfinished file is called .unfinished-PID-NAME.snap.
             if _IS_NAME(file.stem.rpartition("-")[2]):
                 with contextlib.suppress(OSError):
                     file.unlink()
@@ -146,32 +146,32 @@ class Store:
             self.drives.rmdir()
 
     def path_of(self, key: str) -> Path:
-        """Where a point's results are, or would be."""
+        """Return the directory of a point's results, which need not exist."""
         return self.points / key
 
     def drive_of(self, name: str) -> Path:
-        """Where a drive that points share is kept meanwhile."""
+        """Return the file of a shared drive, which need not exist."""
         return self.drives / f"{name}.snap"
 
     def keys(self) -> set[str]:
-        """Every point that something is kept of."""
+        """Return the keys of all stored points."""
         return {
             each.name for each in self.points.iterdir() if _IS_NAME(each.name) and each.is_dir()
         }
 
     def has_tables(self, key: str, tables: Iterable[str]) -> bool:
-        """Whether a point was kept with these tables."""
+        """Return True if a point is stored with these tables."""
         folder = self.path_of(key)
         return all((folder / f"{name}.parquet").exists() for name in tables)
 
     def partial(self, key: str) -> Result | None:
-        """What a point that failed had measured until then; None where that is not known."""
+        """Return the results of a failed point until its failure; None if there are none."""
         with contextlib.suppress(OutputError):
             return Result.load(self.path_of(key) / PARTIAL)
         return None
 
     def done(self, key: str) -> Done | None:
-        """What is kept of a point; None where it is not there or damaged."""
+        """Return the stored data of a point; None if they are missing or damaged."""
         folder = self.path_of(key)
         if (folder / output.SUMMARY).exists():
             with contextlib.suppress(OutputError):
@@ -183,7 +183,7 @@ class Store:
         return None
 
     def manifest(self) -> dict[str, Any]:
-        """What the last start was about; raise OutputError."""
+        """Return the manifest of the last start; raise OutputError."""
         found = _manifest(self.folder / MANIFEST)
         lacking = [key for key in _MANIFEST if key not in found]
         lacking += [key for key in _POINT if any(key not in point for point in found["points"])]
@@ -195,17 +195,17 @@ class Store:
         return found
 
     def write(self, name: str, data: bytes) -> None:
-        """Put a file in the place of an earlier one, whole or not at all; raise OutputError."""
+        """Write a file, whole or not at all, replacing an earlier one; raise OutputError."""
         Directory(self.folder).add(name, data)
 
     def remove(self, name: str) -> None:
-        """Take a file away that an earlier start has written and this one does not."""
+        """Remove a file that an earlier start has written and this one has not."""
         with contextlib.suppress(OSError):
             (self.folder / name).unlink()
 
 
 def keep(points: Path, key: str, result: Result, tables: Sequence[str]) -> None:
-    """Keep a point's results with these tables, whole or not at all; raise OutputError."""
+    """Store a point's results with these tables, whole or not at all; raise OutputError."""
     with Directory.claim(points / key, force=True) as directory:
         if tables:
             result.write_to(directory, tables)
@@ -223,9 +223,9 @@ def keep_failure(
     partial: Result | None = None,
     tables: Sequence[str] = (),
 ) -> None:
-    """Keep why a point has no results, and what it had measured until then; raise OutputError.
+    """Store the reason of a point's failure, with results until then; raise OutputError.
 
-    ``kind`` is the type of the exception: how a run ends may be what a study is after.
+    ``kind`` is the type of the exception: it may be the finding that a study expects.
     """
     with Directory.claim(points / key, force=True) as directory:
         if partial is not None:
@@ -234,7 +234,7 @@ def keep_failure(
 
 
 def keep_drive(file: Path, drive: Snapshot) -> None:
-    """Keep a drive that points share for as long as the sweep runs; raise OutputError."""
+    """Save a drive that points share while the sweep runs; raise OutputError."""
     try:
         file.parent.mkdir(exist_ok=True)
     except OSError as error:
@@ -243,17 +243,17 @@ def keep_drive(file: Path, drive: Snapshot) -> None:
 
 
 def forget_failures(points: Path, keys: Iterable[str]) -> None:
-    """Take away why points had no results, which are run again."""
+    """Remove the stored failures of points that are run again."""
     for key in keys:
         (points / key / FAILED).unlink(missing_ok=True)
 
 
 _kept: list[TemporaryDirectory[str]] = []
-"""Directories that nobody named."""
+"""Temporary directories."""
 
 
 def _temporary() -> str:
-    """A directory for results that nobody has named a place for; it goes with the process."""
+    """Make a temporary directory for results; it is deleted when the process ends."""
     from tempfile import TemporaryDirectory
 
     _kept.append(TemporaryDirectory(prefix="flashscape-sweep-"))
@@ -265,11 +265,11 @@ def _compact(values: dict[str, Any]) -> bytes:
 
 
 def _refuse_foreign(folder: Path) -> None:
-    """A directory of something else is not written to: its files may have our names."""
+    """Raise OutputError for a foreign directory: its files may have our names."""
     if (folder / MANIFEST).exists():
         _manifest(folder / MANIFEST)
         return
-    # Hidden are the lock, and what a start that was killed at once had not yet named.
+    # The lock is hidden, and so are unnamed files of a start that was killed at once.
     strange = [f for f in _named(folder) if f.name != POINTS]
     strange += [f for f in _named(folder / POINTS) if not _IS_NAME(f.name)]
     if strange:
@@ -280,14 +280,14 @@ def _refuse_foreign(folder: Path) -> None:
 
 
 def _named(folder: Path) -> list[Path]:
-    """What is in a directory, if there is one, and not hidden."""
+    """Return the entries of a directory that are not hidden; none if it does not exist."""
     if not folder.exists():
         return []
     return sorted(each for each in folder.iterdir() if not each.name.startswith("."))
 
 
 def _manifest(file: Path) -> dict[str, Any]:
-    """Read a manifest, of any version; raise OutputError where it is none, or damaged."""
+    """Read a manifest, of any version; raise OutputError if it is invalid or damaged."""
     try:
         found = json.loads(file.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
@@ -307,7 +307,7 @@ def _manifest(file: Path) -> dict[str, Any]:
 
 
 def _fault_of(point: Any, paths: list[str]) -> str | None:
-    """What is wrong with a point of a manifest."""
+    """Return the fault of a point of a manifest; None if there is none."""
     if not isinstance(point, dict):
         return " is no table"
     for key, kinds in _POINT.items():
@@ -334,7 +334,7 @@ def _take_away(made: list[Path]) -> None:
 
 
 def _locked(folder: Path) -> Lock:
-    """Keep others out; raise OutputError."""
+    """Lock the directory; raise OutputError."""
     try:
         return Lock(folder)
     except Taken as taken:

@@ -1,8 +1,8 @@
-"""A process that runs one point after another, and keeps the results of each itself.
+"""A worker process that runs points one after another, and stores their results itself.
 
-Drives that points share are made ready in between. It is told what to do on stdin and
-answers on stdout, a line of JSON each. Polars stays unimported unless tables are wanted:
-that would cost as much as a short run.
+It also prepares drives that points share. It gets orders on stdin and
+answers on stdout, a line of JSON each. Polars stays unimported unless tables are needed:
+importing it takes as long as a short run.
 """
 
 from __future__ import annotations
@@ -36,25 +36,25 @@ if TYPE_CHECKING:
     from flashscape.result import Result
 
 _TELL_SECONDS = 1.0
-"""How often a run says how far it has come."""
+"""Seconds between two reports of progress."""
 
 ORPHANED = 3
-"""Exit code of a worker whose parent has gone."""
+"""Exit code of a worker whose parent has ended."""
 
 
 class _Teller(Silent):
-    """Tells the parent how far a run has come, now and then."""
+    """Reports the progress of a run to the parent, now and then."""
 
     def __init__(self, say: Callable[[dict[str, Any]], None]) -> None:
         self._say = say
         self._told = time.monotonic()
 
     def preconditioning(self, share: float) -> None:
-        """Tell the share of preconditioning that is done."""
+        """Report the share of preconditioning that is done."""
         self._tell("preconditioning", share)
 
     def running(self, simulated_ns: int, requests: int, share: float | None) -> None:
-        """Tell the share of the run that is done."""
+        """Report the share of the run that is done."""
         self._tell("running", share)
 
     def _tell(self, phase: str, share: float | None) -> None:
@@ -65,7 +65,7 @@ class _Teller(Silent):
 
 
 class _Worker:
-    """What the parent has said to this process, and how to answer."""
+    """Orders from the parent, and the channel for answers."""
 
     def __init__(self, orders: IO[str], answers: IO[str]) -> None:
         self._orders = orders
@@ -74,7 +74,7 @@ class _Worker:
         self._waiting: list[str] = []
 
     def work(self) -> None:
-        """Run what is asked for, until the parent has gone."""
+        """Execute orders until the parent has ended."""
         threading.Thread(target=self._listen, daemon=True).start()
         self._say({"ready": True})
         while True:
@@ -84,11 +84,11 @@ class _Worker:
             self._say(done(order, self._say))
 
     def _listen(self) -> None:
-        """Take orders; the end of them is the end of the parent, in whatever way."""
+        """Read orders; end of file means that the parent has ended, in any way."""
         for line in self._orders:
             self._waiting.append(line)
             self._given.release()
-        # Even in the midst of a point: nobody waits for it any more.
+        # End even in the middle of a point: no process waits for it any more.
         os._exit(ORPHANED)
 
     def _say(self, message: dict[str, Any]) -> None:
@@ -100,10 +100,11 @@ class _Worker:
 
 
 def _prepared(order: dict[str, Any], say: Callable[[dict[str, Any]], None]) -> dict[str, Any]:
-    """Make a drive ready and keep it for others; return what to tell the parent.
+    """Prepare a drive and save it for other points; return the answer to the parent.
 
-    ``start`` is what its points are told. It is empty where the drive is not there and that
-    is no fault of its own: they prepare theirs themselves then, and ``lost`` says why.
+    The answer's ``prepared`` is the ``start`` of the points' orders. If the drive could not be
+    made for another reason than its configuration, it is empty: the points prepare their
+    own, and ``lost`` has the reason.
     """
     began = time.process_time()
     start: dict[str, Any] = {}
@@ -127,7 +128,7 @@ def _prepared(order: dict[str, Any], say: Callable[[dict[str, Any]], None]) -> d
 
 
 def _result(experiment: Experiment, start: dict[str, Any], teller: _Teller) -> Result:
-    """Run a point that comes to its drive as ``start`` says."""
+    """Run a point, which gets its drive as ``start`` says."""
 
     def take_over(session: Session) -> None:
         if "refused" in start:
@@ -137,19 +138,19 @@ def _result(experiment: Experiment, start: dict[str, Any], teller: _Teller) -> R
     if not start:
         return run(experiment, progress=teller)
     result = run_prepared(experiment, take_over, teller)
-    # What the drive took is no less a part of its points for having been done once.
+    # CPU time of the shared drive counts for each of its points.
     result.summary["host_cpu_seconds"] += start["seconds"]
     return result
 
 
 class _ChangedError(Exception):
-    """What a point depends on is not what it was when its key was made."""
+    """An input of a point has changed since its key was made."""
 
 
 def _refuse_changed(experiment: Experiment, key: str) -> None:
-    """Check the inputs again: results under a key are those of the inputs that it names.
+    """Check the inputs again: results under a key must belong to the inputs that it names.
 
-    Files are read again only where they have changed since this process looked last.
+    Files are read again only if they have changed since this process read them.
     """
     config = experiment.config
     try:
@@ -162,7 +163,7 @@ def _refuse_changed(experiment: Experiment, key: str) -> None:
 
 
 def _ended(order: dict[str, Any], say: Callable[[dict[str, Any]], None]) -> dict[str, Any]:
-    """Run a point and keep what comes of it; return what to tell the parent."""
+    """Run a point and store its results or its failure; return the answer to the parent."""
     points, key = Path(order["points"]), order["key"]
     began = time.process_time()
     error: str | None = None
@@ -173,7 +174,7 @@ def _ended(order: dict[str, Any], say: Callable[[dict[str, Any]], None]) -> dict
         try:
             result = _result(experiment, order["start"], _Teller(say))
         except FlashscapeError:
-            # Of other inputs it says nothing.
+            # A failure from other inputs says nothing about this point.
             _refuse_changed(experiment, key)
             raise
         _refuse_changed(experiment, key)
@@ -183,13 +184,13 @@ def _ended(order: dict[str, Any], say: Callable[[dict[str, Any]], None]) -> dict
     except _ChangedError as changed:
         error, lasting = str(changed), False
     except ConfigError as refused:
-        # It was sound when it was checked: memory may have become short meanwhile.
+        # The check has accepted this point; memory may have become short since.
         error, lasting = str(refused), False
     except SnapshotError as damaged:
-        # It was looked at before: the rest of it may be repaired under the same header.
+        # The check has accepted this snapshot; it may be repaired under the same header.
         error, lasting = str(damaged), False
     except TraceError as refused:
-        # What belongs to no line is a fault of reading, which may go as it came.
+        # An error without a line is a reading error, which may not occur again.
         error, kind, lasting = str(refused), "TraceError", refused.line is not None
     except FlashscapeError as ended:
         error, kind, partial = str(ended), type(ended).__name__, getattr(ended, "result", None)
@@ -207,11 +208,11 @@ def _ended(order: dict[str, Any], say: Callable[[dict[str, Any]], None]) -> dict
 
 def main() -> None:
     """Work for the process at the other end of stdin and stdout."""
-    # Ctrl-C reaches all processes at a terminal; the parent ends this one when it is ready.
+    # Ctrl-C reaches all processes of a terminal; the parent ends this one when it is ready.
     for name in ("SIGINT", "SIGHUP"):
         if hasattr(signal, name):
             signal.signal(getattr(signal, name), signal.SIG_IGN)
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
-    # Whatever else prints must not be taken for an answer.
+    # Other output on stdout must not be mistaken for an answer.
     os.dup2(2, 1)
     _Worker(sys.stdin, answers).work()

@@ -1,4 +1,4 @@
-"""A policy that ends the run, as an error that is itself what a study is after."""
+"""A policy that ends the run by an error, which is the finding of an exhibit."""
 
 
 def choose(blocks):

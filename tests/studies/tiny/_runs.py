@@ -1,4 +1,4 @@
-"""The runs of the exhibits: a small drive whose erases reads suspend, or do not."""
+"""Runs of the exhibits: a small drive on which reads suspend erases, or wait for them."""
 
 from pathlib import Path
 

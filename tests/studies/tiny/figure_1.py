@@ -21,7 +21,7 @@ def longest(runs, scheme):
 @exhibit.measures("X-1")
 @exhibit.measures("X-2")
 def longest_reads(runs):
-    """Both schemes' longest reads."""
+    """Return both schemes' longest reads."""
     waiting, suspending = longest(runs, "waiting"), longest(runs, "suspending")
     figures = {"waiting_read_max_ns": waiting, "suspending_read_max_ns": suspending}
     ours = f"{waiting.text('ns')} against {suspending.text('ns')}"
@@ -59,7 +59,7 @@ def read_tails(runs):
 
 @exhibit.draws("course")
 def course(runs):
-    """Writes in the course of the run."""
+    """Draw writes over the time of the run."""
     results = {scheme: runs[scheme].result for scheme in _runs.SCHEDULERS}
     return plots.course(results, _runs.LOOKS, kind="read", slow_ns=3e6, title="Course")
 

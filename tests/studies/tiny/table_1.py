@@ -1,4 +1,4 @@
-"""Table 1: depths, and what ends early."""
+"""Table 1: depths, and a run that ends early."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ DEPTHS = {1: "depth-1", 8: "waiting", 64: "depth-64"}
 
 @exhibit.runs
 def declared(setting):
-    """One of another exhibit, others of its own."""
+    """Declare a run of another exhibit, and runs of its own."""
     yield Run("waiting", _runs.experiment(setting))
     for depth, name in DEPTHS.items():
         if name != "waiting":
@@ -34,14 +34,14 @@ def means(runs):
 @exhibit.measures("X-6")
 @exhibit.measures("X-9")
 def by_depth(runs):
-    """Along the depths."""
+    """Return means along the depths."""
     figure = along(mean for _, mean in means(runs))
     return Answer(figure.text("ns"), {"read_mean_ns": figure})
 
 
 @exhibit.measures("X-7")
 def what_ends_it(runs):
-    """The error of the run that gives up."""
+    """Return the error of the run that gives up."""
     error = runs["given-up"].error
     kind = "nothing" if error is None else error.type
     return Answer(f"ends with {kind}", {"ended_with": kind})
@@ -49,14 +49,14 @@ def what_ends_it(runs):
 
 @exhibit.measures("X-8")
 def of_the_trace(runs):
-    """Mean read latency of a trace that is not there."""
+    """Return the mean read latency of a missing trace."""
     reads = runs["traced"].result.read
     return Answer(duration(reads.mean), {"trace_read_mean_ns": reads.mean})
 
 
 @exhibit.draws("by-depth")
 def by_depth_drawn(runs):
-    """A line over the depths."""
+    """Draw a line over the depths."""
     panels = {"mean read latency": {"waiting": means(runs)}}
     papers = {"mean read latency": {"waiting": [(1, 1e5), (64, 3e6)]}}
     units = {"mean read latency": "ns"}
@@ -65,7 +65,7 @@ def by_depth_drawn(runs):
 
 @exhibit.draws("bars")
 def as_bars(runs):
-    """The same as bars."""
+    """Draw the same as bars."""
     groups = {f"QD {depth}": {"waiting": mean} for depth, mean in means(runs)}
     paper = {("QD 1", "waiting"): 1e5}
     return plots.bars(groups, _runs.LOOKS, unit="ns", label="mean", references=paper)
@@ -73,5 +73,5 @@ def as_bars(runs):
 
 @exhibit.draws("absent")
 def absent(runs):
-    """Nothing, as its run is not there."""
+    """Draw a plot of a run that does not exist."""
     return plots.tails({"reads": {"waiting": runs["traced"].result.read}}, _runs.LOOKS)

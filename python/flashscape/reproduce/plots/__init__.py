@@ -1,7 +1,7 @@
-"""Plots of the kinds that papers have, alike in all studies; needs matplotlib.
+"""Plots of the kinds that papers use, uniform in all studies; needs matplotlib.
 
 Each function returns a figure of matplotlib. Schemes keep their colour, marker and dash in
-all plots of a study (:class:`Looks`); what the paper says is a dashed line or an open mark.
+all plots of a study (:class:`Looks`); the paper's values are dashed lines or open marks.
 """
 
 from flashscape.drawing import encoded, styled

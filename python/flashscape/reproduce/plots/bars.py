@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 _WIDTH = 0.8
 _HATCHES = ("", "//", "..", "\\\\", "xx", "--", "++", "oo")
-"""Beside colours, for print without them."""
+"""Hatches besides colours, for print without colours."""
 
 
 def bars(
@@ -32,13 +32,13 @@ def bars(
     overloaded: Collection[tuple[str, str]] = (),
     hollow: str = OVERLOADED["label"],
 ) -> Figure:
-    """Bars of figures in a base unit; None, for what has none, leaves its place empty.
+    """Draw bars of figures in a base unit; None leaves the place of a bar empty.
 
     On a logarithmic axis, which has no zero for bars to stand on, they are points.
 
     ``references`` has the paper's figures by group and scheme: a dashed line across the bar.
-    ``overloaded``, by group and scheme, are those that tell how long the overload lasts: hollow.
-    ``hollow`` says so in the legend, or what else hollow ones are.
+    ``overloaded``, by group and scheme, are hollow: they show only how long the overload lasts.
+    ``hollow`` is the legend's text for hollow bars.
     """
     schemes = looks.ordered({scheme for group in groups.values() for scheme in group})
     width = _WIDTH / len(schemes)
@@ -52,7 +52,7 @@ def bars(
         values = [float(value or 0.0) for _, _, value in drawn]
         colour = looks[scheme].colour
         faces = ["white" if (name, scheme) in overloaded else colour for _, name, _ in drawn]
-        # The legend has the scheme as it looks where nothing is overloaded.
+        # The legend shows the scheme's bar without overload.
         if log:
             style: Any = {"marker": looks[scheme].marker, "edgecolors": colour}
             axes.scatter(places, values, 36, facecolors=faces, **style)
@@ -87,7 +87,7 @@ def _reference_lines(
     for (group, scheme), value in references.items():
         middle = names.index(group) + (schemes.index(scheme) - (len(schemes) - 1) / 2) * width
         ends, heights = [middle - width / 2, middle + width / 2], [value, value]
-        # On white, so that it is seen on any colour; no wider, as it would hide where bars end.
+        # Draw on white, so that the line is visible on any colour, and not wider, to show bar ends.
         axes.plot(ends, heights, color="white", linewidth=1.5, solid_capstyle="butt")
         dashes: Any = {"linestyle": (0, (2.5, 1.2)), "dash_capstyle": "butt"}
         axes.plot(ends, heights, color="black", linewidth=1.5, label=label, **dashes)

@@ -1,4 +1,4 @@
-"""Latency in the course of a run, a panel for each scheme, with slow requests marked."""
+"""Latency over the time of a run, a panel for each scheme, with slow requests marked."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from flashscape.result import Result
 
 _WINDOWS = 300
-"""More than can be told apart."""
+"""More windows than the eye resolves."""
 
 
 def course(
@@ -30,9 +30,9 @@ def course(
     title: str = "",
     references: Sequence[Reference] = (),
 ) -> Figure:
-    """Mean and longest latency of reads or writes in each window of simulated time.
+    """Draw mean and longest latency of reads or writes in each window of simulated time.
 
-    Requests of at least ``slow_ns`` are marked where they arrived, as far as the run has kept
+    Requests of at least ``slow_ns`` are marked at their arrival, as far as the run has kept
     them among its slowest. Needs the tables ``series`` and ``slowest`` of each run.
     """
     schemes = looks.ordered(results)
@@ -70,7 +70,7 @@ def _windows(axes: Axes, result: Result, kind: str, look: Style) -> None:
         cut = slice(begin, begin + wide)
         asked = sum(requests[cut])
         moments.append(ends[cut][-1])
-        # Where nothing was asked the line breaks off.
+        # A window without requests interrupts the line.
         means.append(sum(sums[cut]) / asked if asked else math.nan)
         most.append(max(longest[cut]) if asked else math.nan)
     axes.plot(moments, most, color=look.colour, linewidth=0.9, alpha=0.55)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _TICKS_MOST = 12
 
 _APART = 0.014
-"""By how much of the axis schemes stand apart that would lie on each other."""
+"""Share of the axis by which overlapping schemes are moved apart."""
 
 
 def lines(
@@ -38,14 +38,14 @@ def lines(
     apart: bool = False,
     overloaded: Collection[tuple[str, float]] = (),
 ) -> Figure:
-    """A panel for each figure, in it a line through the points of each scheme.
+    """Draw a panel for each figure, with a line through the points of each scheme.
 
     Numbers are in base units, ``x_unit`` along the axis and ``units`` by panel (none: bare
     numbers). By panel, too, ``papers`` has the paper's points by scheme (open marks on a dashed
-    line) and ``references`` single values (dashed lines across). With ``apart`` schemes stand a
-    little beside each other, with dashes of their own, so that equal ones are all seen; then the
-    ticks are where they belong. ``overloaded``, by scheme and x, are points that tell how long
-    an overload lasts: hollow.
+    line) and ``references`` single values (dashed lines across). With ``apart``, schemes are
+    moved apart a little, with different dashes, so that equal ones are all visible; the
+    ticks stay correct. ``overloaded``, by scheme and x, are hollow points: they show only
+    how long an overload lasts.
     """
     figure, all_axes = new_figure(len(panels), title)
     for axes, (name, schemes) in zip(all_axes, panels.items(), strict=True):
@@ -78,7 +78,7 @@ def lines(
 
 
 def _moved(x: float, swept: Sequence[float], share: float, *, log: bool) -> float:
-    """A place on the axis, moved by a share of what is swept."""
+    """Move a place on the axis by a share of the swept range."""
     if log:
         return float(x * (swept[-1] / swept[0]) ** share)
     return x + (swept[-1] - swept[0]) * share

@@ -1,4 +1,4 @@
-"""What schemes look like, everywhere the same, and pictures as bytes, every time the same."""
+"""Uniform appearance of schemes, and reproducible encoding of pictures."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#8c6d31")
-"""Okabe and Ito's, which can be told apart with any kind of colour blindness; yellow, which is
-too pale for a line, gave way to a brown."""
+"""Colours of Okabe and Ito, which any kind of colour blindness can tell apart; a brown replaces
+yellow, which is too pale for a line."""
 _MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 _DASHES: tuple[Any, ...] = ("-", (0, (6, 1.5)), (0, (4, 1, 1, 1)), (0, (2.5, 1)))
 
 PAPER = "#6b6b6b"
-"""The colour of what the paper says of all schemes."""
+"""Colour of the paper's values for all schemes."""
 
 OVERLOADED: dict[str, Any] = {
     "marker": "o",
@@ -28,20 +28,20 @@ OVERLOADED: dict[str, Any] = {
     "edgecolors": PAPER,
     "label": "hollow: overloaded, tells how long that lasts",
 }
-"""What a legend says of figures of a drive that requests come to faster than it serves them."""
+"""Legend entry for figures of a drive that gets requests faster than it serves them."""
 
 PANEL = (5.4, 4.0)
-"""Inches of a panel."""
+"""Size of a panel in inches."""
 
 _IN_A_ROW = 3
 
 
 _HANDLE, _LETTER = 0.6, 0.075
-"""Inches of a legend's entry, and of a letter in it."""
+"""Width of a legend's entry, and of a letter in it, in inches."""
 
 
 class Style(NamedTuple):
-    """What one scheme looks like."""
+    """Appearance of one scheme."""
 
     colour: str
     marker: str
@@ -49,14 +49,14 @@ class Style(NamedTuple):
 
 
 class Reference(NamedTuple):
-    """A value of the paper's, to be drawn beside ours."""
+    """A value from the paper, drawn beside ours."""
 
     value: float
-    """In the base unit of the axis."""
+    """Value in the base unit of the axis."""
     label: str
-    """Such as "paper: about 5 ms"."""
+    """Text, such as "paper: about 5 ms"."""
     scheme: str | None = None
-    """Whose it is, and whose colour it has; None for all."""
+    """Scheme that it belongs to, whose colour it gets; None for all."""
 
 
 class Looks:
@@ -70,7 +70,7 @@ class Looks:
         self.schemes = schemes
 
     def __getitem__(self, scheme: str) -> Style:
-        """A scheme's look; raise KeyError with the names there are."""
+        """Return a scheme's style; raise KeyError with the valid names."""
         if scheme not in self.schemes:
             hint = near(scheme, self.schemes)
             raise KeyError(f"no scheme {scheme!r} ({hint}there are {', '.join(self.schemes)})")
@@ -78,20 +78,20 @@ class Looks:
         return Style(_COLOURS[at], _MARKERS[at], _DASHES[at % len(_DASHES)])
 
     def of_reference(self, reference: Reference, at: int) -> dict[str, Any]:
-        """The line of a reference, the ``at``-th in its panel."""
+        """Return the line style of a reference, the ``at``-th in its panel."""
         colour = PAPER if reference.scheme is None else self[reference.scheme].colour
         dash = ("--", (0, (2, 1.5)), (0, (6, 2, 1, 2)))[at % 3]
         return {"color": colour, "linestyle": dash, "linewidth": 1.1, "label": reference.label}
 
     def ordered(self, drawn: Any) -> list[str]:
-        """Those of the schemes that are drawn, in the study's order; raise KeyError for others."""
+        """Return the drawn schemes in the study's order; raise KeyError for others."""
         for scheme in drawn:
             self[scheme]
         return [scheme for scheme in self.schemes if scheme in drawn]
 
 
 def new_figure(panels: int, title: str, width: float = 1.0) -> tuple[Figure, list[Axes]]:
-    """A figure with so many panels, a few in a row; ``width`` is that of one, in usual ones."""
+    """Return a figure with panels, a few in a row; ``width`` is relative to the usual width."""
     from matplotlib.figure import Figure
 
     rows = -(-panels // _IN_A_ROW)
@@ -106,7 +106,7 @@ def new_figure(panels: int, title: str, width: float = 1.0) -> tuple[Figure, lis
 
 
 def legend_below(figure: Figure, axes: list[Axes]) -> None:
-    """One legend for all panels, each name once."""
+    """Add one legend for all panels, with each name once."""
     named: dict[str, Any] = {}
     for each in axes:
         for handle, label in zip(*each.get_legend_handles_labels(), strict=True):
@@ -119,7 +119,7 @@ def legend_below(figure: Figure, axes: list[Axes]) -> None:
 
 
 def label_values(axis: Axis, unit: str, *, log: bool) -> None:
-    """Label an axis of figures of a unit, for what is drawn on it."""
+    """Label an axis with values in a unit, for the drawn range."""
     if unit == "ns" and log:
         drawing.log_durations(axis)
         return

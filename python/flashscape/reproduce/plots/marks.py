@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     Points = Mapping[tuple[float, float], Collection[str]]
 
 _WIDTH = 0.7
-"""Of the space between two points, taken by the marks of one."""
+"""Share of the space between two points for the marks of one."""
 
 
 def marks(
@@ -26,7 +26,7 @@ def marks(
     labels: tuple[str, str],
     title: str = "",
 ) -> Figure:
-    """A panel for each name; by point (x, y) the names in ``looks`` of what holds there.
+    """Draw a panel for each name; each point (x, y) has the names in ``looks`` that hold there.
 
     Points stand at equal distances, in rising order; ``labels`` are those of both axes.
     """

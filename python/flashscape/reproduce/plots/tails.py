@@ -29,9 +29,9 @@ def tails(
     references: Mapping[str, Sequence[Reference]] | None = None,
     repeats: Mapping[str, Mapping[str, Sequence[Latency]]] | None = None,
 ) -> Figure:
-    """A panel for each kind of request, in it a curve for each scheme, to its longest request.
+    """Draw a panel for each kind of request, with a curve for each scheme, to its longest request.
 
-    Where fewer than ten requests lie beyond, a curve is thin and dotted: it says little there.
+    A curve is thin and dotted where fewer than ten requests lie beyond: it says little there.
     ``repeats`` has the same of other seeds, by panel and scheme, drawn as thin lines.
     ``references`` has latencies of the paper's by panel, drawn as dashed lines.
     """
@@ -52,21 +52,21 @@ def tails(
 
 
 def _thin_curve(axes: Axes, latency: Latency, look: Style) -> None:
-    """Another seed, whose distance says by how much a curve may differ by chance."""
+    """Draw another seed; its distance shows how much a curve may differ by chance."""
     if latency.requests:
         times, beyond = _points(latency)
         axes.step(times, beyond, linewidth=0.6, alpha=0.6, color=look.colour, where="post")
 
 
 def _points(latency: Latency) -> tuple[Sequence[float], Sequence[float]]:
-    """Latencies, and the shares of requests beyond them."""
+    """Return latencies, and the shares of requests beyond them."""
     assert latency.min is not None
     assert latency.max is not None
     times, beyond, passed = [float(max(1, latency.min))], [1.0], 0
     for upper, requests in latency.buckets:
         passed += requests
         times.append(float(max(1, min(upper, latency.max))))
-        # The last has nothing beyond it, which a logarithm cannot show: it is itself.
+        # No request lies beyond the last point, and a logarithm has no zero: count the last itself.
         beyond.append(max(latency.requests - passed, 1) / latency.requests)
     return drawing.thinned(times, beyond)
 
@@ -94,7 +94,7 @@ def _curve(axes: Axes, latency: Latency, look: Style, scheme: str) -> None:
 
 
 def _marks(shares: Sequence[float]) -> list[int]:
-    """The place in a curve of each full nine that it reaches."""
+    """Return the index in a curve of each full nine that it reaches."""
     places = []
     for nines in range(1, _NINES_MOST + 1):
         reached = [at for at, share in enumerate(shares) if share <= 10.0**-nines]
@@ -103,11 +103,11 @@ def _marks(shares: Sequence[float]) -> list[int]:
 
 
 def _nines(axes: Axes, requests: int) -> None:
-    """The percentiles upwards, as far as there are requests."""
+    """Label the percentiles upwards, as far as there are requests."""
     drawing.log_durations(axes.xaxis)
     most = min(_NINES_MOST, max(1, math.ceil(math.log10(requests))))
     levels = [10.0**-nines for nines in range(most + 1)]
-    # Upside down: what few requests exceed is on top.
+    # Upside down: the rarest latencies are on top.
     axes.set_ylim(1.25, 0.7 / requests)
     axes.set_yticks(levels, [_name(nines) for nines in range(most + 1)])
     axes.yaxis.minorticks_off()

@@ -1,6 +1,6 @@
 """Drives that the exhibits share: the preset ``atc08`` and its organisations.
 
-What the paper and its authors' code say of the drive, and where, stands in the preset.
+The preset cites what the paper and its authors' code say about the drive.
 """
 
 from __future__ import annotations
@@ -15,21 +15,21 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 PACKAGES = 8
-"""Of the baseline: 32 GB, each package on a channel of its own."""
+"""Packages of the baseline: 32 GB, each package on a channel of its own."""
 
 PAGE_BYTES = 4096
 
 _BLOCKS = 2048
-"""Of a plane."""
+"""Blocks of a plane."""
 
 _PLANES = 8
-"""Of a package."""
+"""Planes of a package."""
 
 Drive = dict[str, Any]
 
 
 def joined(first: Drive, second: Drive) -> Drive:
-    """Tables joined key by key, as an override joins a preset."""
+    """Join tables key by key, as an override joins a preset."""
     both = dict(first)
     for key, value in second.items():
         old = both.get(key)
@@ -40,15 +40,15 @@ def joined(first: Drive, second: Drive) -> Drive:
 
 
 def baseline(**changes: Any) -> Drive:
-    """The fully connected drive of 32 GB in rounds, with changes."""
+    """Return the fully connected drive of 32 GB in rounds, with changes."""
     return joined({"preset": "atc08"}, changes)
 
 
 def free_running(**changes: Any) -> Drive:
-    """The same without rounds: an operation begins as soon as its unit is free.
+    """Return the drive without rounds: an operation starts as soon as its unit is free.
 
-    A key of a preset cannot be unset, so this is the preset's own table without that key. It is
-    for what the paper says of flash packages; its simulator has rounds.
+    A key of a preset cannot be unset, so this is the preset's own table without that key. It
+    serves the paper's statements on flash packages; the paper's simulator has rounds.
     """
     table: Drive = tomllib.loads(presets()["atc08"].text)
     del table["scheduler"]["rounds"]
@@ -56,40 +56,40 @@ def free_running(**changes: Any) -> Drive:
 
 
 def units(size: str) -> Drive:
-    """What a read, a program and an erase keep busy: the unit of interleaving."""
+    """Return the unit of interleaving: the part that a read, a program or an erase keeps busy."""
     return {"read": size, "program": size, "erase": size}
 
 
 INTERLEAVED = {1: "package", 2: "die", 4: "plane-pair"}
-"""Parallel units of a package, and what they are."""
+"""Unit of interleaving, by the number of parallel units of a package."""
 
 
 def interleaved(degree: int) -> Drive:
-    """So many operations of a package at a time."""
+    """Return the drive with ``degree`` operations of a package at a time."""
     return baseline() if degree == 1 else baseline(concurrency=units(INTERLEAVED[degree]))
 
 
 def large_pages() -> Drive:
-    """A logical page of 256 KiB, a whole block; such blocks have no summary page."""
+    """Return the drive with logical pages of 256 KiB, a whole block, without summary pages."""
     return baseline(ftl={"unit": "256 KiB", "summary_page": False})
 
 
 def striped(stripe_kib: int, degree: int) -> Drive:
-    """So many KiB of consecutive addresses to a package, which interleaves."""
+    """Return the drive with ``stripe_kib`` KiB of consecutive addresses per package."""
     return joined(interleaved(degree), {"ftl": {"allocation": {"stripe": f"{stripe_kib} KiB"}}})
 
 
 def striped_at_once(stripe_kib: int) -> Drive:
-    """The same where consecutive pages interleave for sure: two dies in turn, without rounds."""
+    """Return a striped drive that always interleaves consecutive pages: two dies, no rounds."""
     allocation = {"stripe": f"{stripe_kib} KiB", "order": "CWDP"}
     return free_running(concurrency=units(INTERLEAVED[2]), ftl={"allocation": allocation})
 
 
 def shared_bus(gang: int, packages: int = PACKAGES, blocks_per_plane: int = _BLOCKS) -> Drive:
-    """Gangs of packages on one bus, of which one operation is under way at a time.
+    """Return gangs of packages on one bus, each of which runs one operation at a time.
 
-    A stripe is as wide as the gang: 32 KiB for 8 packages, 64 KiB for 16 [paper]. It lies in one
-    gang; pages of 4 KiB are mapped one by one.
+    A stripe is as wide as the gang: 32 KiB for 8 packages, 64 KiB for 16 [paper], inside one
+    gang. Pages of 4 KiB are mapped one by one.
     """
     stripe = {"pool": "channel", "stripe": f"{gang * PAGE_BYTES} B"}
     return baseline(
@@ -105,10 +105,10 @@ def shared_bus(gang: int, packages: int = PACKAGES, blocks_per_plane: int = _BLO
 
 
 def synchronous() -> Drive:
-    """All packages share control lines and do the same at the same time.
+    """Return the drive whose packages share control lines and run the same operations together.
 
-    They are one package with pages of 32 KiB, which is the logical page then. Of a part of it the
-    rest is copied inside the planes, as the paper says.
+    They form one package with pages of 32 KiB, which is also the logical page. A partial write
+    copies the rest of the page inside the planes, as the paper says.
     """
     gang = {"channels": PACKAGES, "control": "synchronous"}
     ftl = {"unit": f"{PACKAGES * PAGE_BYTES} B", "partial_writes": "plane"}
@@ -119,33 +119,34 @@ _ASYNCHRONOUS = {"gang": {"channels": PACKAGES, "control": "asynchronous"}}
 
 
 def asynchronous() -> Drive:
-    """All packages share control lines, and each allocates, cleans and goes on by itself.
+    """Return the drive whose packages share control lines, but allocate and clean on their own.
 
-    Control lines take no time here, so this is the baseline with fewer pins.
+    Commands occupy the control lines for no time, so this is the baseline with fewer pins.
     """
     return baseline(geometry=_ASYNCHRONOUS)
 
 
 def gang_pool() -> Drive:
-    """Asynchronous packages that allocate together: a write goes to that with most free pages."""
+    """Return asynchronous packages that share allocation: writes go to the one with most space."""
     return baseline(geometry=_ASYNCHRONOUS, ftl={"allocation": {"pool": "gang"}})
 
 
 def gang_rounds() -> Drive:
-    """Asynchronous packages, of which the operations of a round begin and end together."""
+    """Return asynchronous packages whose operations begin and end together, in rounds."""
     return baseline(geometry=_ASYNCHRONOUS, scheduler={"rounds": {"unit": "gang"}})
 
 
 def inter_plane() -> Drive:
-    """Pages that cleaning moves cross the bus, twice."""
+    """Return the drive without copy-back: pages that cleaning moves cross the bus twice."""
     return baseline(ftl={"gc": {"copy_back": False}})
 
 
 def one_open_block() -> Drive:
-    """One open block a package: pages cross the bus unless they happen to stay in their plane.
+    """Return the drive with one open block per package: moved pages cross the bus, with exceptions.
 
-    That is what the authors' code does where copy-back is off. It then cleans until more than one
-    block above the threshold is free, and of equal victims it takes the first.
+    A page that stays in its plane by chance uses copy-back. The authors' code does this if
+    copy-back is off. It then cleans until more than one block above the threshold is free, and
+    takes the first of equal victims.
     """
     low = _PLANES * _BLOCKS * 5 // 100
     thresholds = {
@@ -158,7 +159,7 @@ def one_open_block() -> Drive:
 
 
 def threshold(percent: int) -> Drive:
-    """Cleaning at so many percent of free blocks."""
+    """Return the drive that cleans below this percentage of free blocks."""
     at = f"{percent} % of blocks"
     return baseline(ftl={"gc": {"background": at, "foreground": at, "stop": at}})
 
@@ -181,16 +182,16 @@ ORGANISATIONS: dict[str, Callable[[], Drive]] = {
     "gang-rounds": gang_rounds,
     "synchronous": synchronous,
 }
-"""Drives by the names that runs have for them; a gang of 16 is of packages half as large."""
+"""Drives by the names of their runs; in a gang of 16, packages are half as large."""
 
 
 def derived(drive: Drive) -> dict[str, Any]:
-    """What ``flashscape check`` derives from a drive: its capacity, its pins and more."""
+    """Return the figures that ``flashscape check`` derives from a drive, such as its pins."""
     idle = {"name": "idle", "reads": "100 %", "stop": {"requests": 1}}
     return check({"drive": drive, "workload": [idle]})
 
 
 @cache
 def exported_bytes() -> int:
-    """The capacity of the baseline."""
+    """Return the capacity of the baseline."""
     return int(derived(baseline())["capacity"]["exported_bytes"])

@@ -1,7 +1,7 @@
-"""Workloads that the exhibits share, and the states of drives that they begin in.
+"""Workloads that the exhibits share, and the initial states of drives.
 
-TPC-C and Exchange are synthetic: their traces are not public. They are made from what is known of
-them, and marked wherever they occur. IOzone and Postmark are the authors' own traces.
+TPC-C and Exchange are synthetic: their traces are not public. They are made from the known facts
+about them, and marked in every figure. IOzone and Postmark are the authors' own traces.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ LOADS = {
     "iozone": "IOzone",
     "postmark": "Postmark",
 }
-"""The paper's workloads by the names of their runs."""
+"""Workloads of the paper, by the names of their runs."""
 
 FRESH: dict[str, Any] = {"fill": "sequential"}
-"""As the authors' simulator begins: all that is exported holds data, all of the reserve is free."""
+"""Initial state in the authors' simulator: all exported space holds data, the reserve is free."""
 
 TPCC_PER_SECOND = 300
 _TPCC_READS = 0.66
@@ -45,7 +45,7 @@ TPCC_MOST_PER_SECOND = _TPCC_RECORDS / _TPCC_SECONDS / _TPCC_DRIVES
 TPCC_WRITTEN = 0.16
 """Share of the exported space that synthetic TPC-C writes to, for a cleaning efficiency of 70 %.
 
-With greedy collection of uniform writes a victim has 30 % of its pages valid where valid pages are
+With greedy collection of uniform writes a victim has 30 % of its pages valid if valid pages are
 58 % of those in circulation (u = 0.3 in (u - 1) / ln u). In circulation are the pages that are
 written and what of the reserve lies above the threshold, a tenth of the blocks: 0.58 (w + 0.1) = w,
 so w is 0.139 of the blocks, 16 % of the exported space. Uniform over 85 % of the space, as reads
@@ -54,24 +54,24 @@ are, efficiency would be 25 %, and skew makes it less.
 
 
 def cleaned(written: float) -> dict[str, Any]:
-    """The same after as many writes as all space has, to a share of it: cleaning is under way."""
+    """Return the precondition after writing the whole space's amount to a share of the space."""
     hot = {"hot_space": f"{written * 100:.4g} %", "hot_accesses": "100 %"}
     addresses = {"pattern": "hot-cold"} | hot
     return {"fill": "sequential", "age": {"overwrites": 1.0, "addresses": addresses}}
 
 
 CLEANED = cleaned(TPCC_WRITTEN)
-"""As the synthetic TPC-C writes, six times over."""
+"""Initial state for synthetic TPC-C: its region is written six times over."""
 
 _EXCHANGE_PER_SECOND = 900
 _EXCHANGE_READS = 0.6
 _EXCHANGE_BYTES = 25_000_000_000
-"""Of ten drives' 250 GB."""
+"""A tenth of the 250 GB of ten drives."""
 _EXCHANGE_SECONDS = 900
 _EXCHANGE_DRIVES = 10
 
 TRACES = {"iozone": "iozone-100k.trace", "postmark": "postmark.trace"}
-"""From the authors' SSD add-on to DiskSim 4.0. Both profiles replay all of them."""
+"""Traces from the authors' SSD add-on to DiskSim 4.0. Both profiles replay all of them."""
 
 
 def _size(share: float, total: int, unit: int) -> str:
@@ -79,7 +79,7 @@ def _size(share: float, total: int, unit: int) -> str:
 
 
 def _tpcc(per_second: float, read: str = "8 KiB") -> list[dict[str, Any]]:
-    """8 KiB, so many requests a second (Poisson), 66 % reads: those over 85 % of the space."""
+    """Return 8 KiB requests (Poisson arrivals), 66 % reads, which cover 85 % of the space."""
     total = exported_bytes()
     streams = []
     for name, reads, share, space, size in (
@@ -94,25 +94,25 @@ def _tpcc(per_second: float, read: str = "8 KiB") -> list[dict[str, Any]]:
 
 
 def tpcc(setting: Setting) -> tuple[list[dict[str, Any]], dict[str, Any]]:
-    """300 requests a second."""
+    """Return synthetic TPC-C at 300 requests a second."""
     seconds = _TPCC_SECONDS // setting.pick(short=6, full=1)
     return _tpcc(TPCC_PER_SECOND), {"time": f"{seconds} s"}
 
 
 def tpcc_by_whole_pages() -> list[dict[str, Any]]:
-    """The same where a read takes the logical page of 256 KiB that it lies in."""
+    """Return synthetic TPC-C whose reads take the whole logical page of 256 KiB."""
     return _tpcc(TPCC_PER_SECOND, "256 KiB")
 
 
 def tpcc_of_one(per_second: float) -> dict[str, Any]:
-    """One of six drives' share of the trace, as long as the trace."""
+    """Return one drive's share of the trace of six drives, as long as the trace."""
     return {"workload": _tpcc(per_second), "run": {"time": f"{_TPCC_SECONDS} s"}}
 
 
 def _exchange(per_second: float) -> dict[str, Any]:
-    """Three reads to two writes, so many a second (Poisson), uniform over 25 GB.
+    """Return three reads to two writes (Poisson arrivals), uniform over 25 GB.
 
-    Sizes vary; how is not known: exponential with mean 8 KiB, rounded up to 4 KiB.
+    Sizes vary by an unknown law; here exponential with mean 8 KiB, rounded up to 4 KiB.
     """
     return {
         "name": "exchange",
@@ -124,18 +124,18 @@ def _exchange(per_second: float) -> dict[str, Any]:
 
 
 def exchange_written() -> float:
-    """The share of the exported space that the synthetic trace writes to."""
+    """Share of the exported space that the synthetic trace writes to."""
     return _EXCHANGE_BYTES / exported_bytes()
 
 
 def exchange(setting: Setting) -> tuple[list[dict[str, Any]], dict[str, Any]]:
-    """900 requests a second."""
+    """Return synthetic Exchange at 900 requests a second."""
     seconds = _EXCHANGE_SECONDS // setting.pick(short=9, full=1)
     return [_exchange(_EXCHANGE_PER_SECOND)], {"time": f"{seconds} s"}
 
 
 def exchange_of_one() -> dict[str, Any]:
-    """A tenth of them, as long as the trace."""
+    """Return a tenth of the Exchange load, as long as the trace."""
     stream = _exchange(_EXCHANGE_PER_SECOND / _EXCHANGE_DRIVES)
     return {"workload": [stream], "run": {"time": f"{_EXCHANGE_SECONDS} s"}}
 
@@ -143,7 +143,7 @@ def exchange_of_one() -> dict[str, Any]:
 def traced(
     setting: Setting, name: str, *, depth: int | None = None
 ) -> tuple[list[dict[str, Any]], dict[str, Any]]:
-    """A whole trace at its own pace, or, with a queue depth, as fast as it goes."""
+    """Return a whole trace at its own pace, or as fast as a queue depth allows."""
     trace: dict[str, Any] = {"file": str(setting.trace(TRACES[name])), "format": "disksim"}
     stream: dict[str, Any] = {"name": name, "trace": trace}
     if depth is not None:
@@ -155,7 +155,7 @@ def traced(
 def experiment(
     setting: Setting, load: str, drive: Mapping[str, Any], **more: Any
 ) -> dict[str, Any]:
-    """A drive under one of the four workloads; it begins as the authors' simulator does."""
+    """Return the experiment of a drive under a workload, from the authors' initial state."""
     if load in TRACES:
         streams, run = traced(setting, load)
     else:
@@ -166,7 +166,7 @@ def experiment(
 def loaded(
     setting: Setting, organisation: str, load: str, drive: Mapping[str, Any], **more: Any
 ) -> Run:
-    """The run of an organisation under a workload, ``LOAD-ORGANISATION``."""
+    """Return the run of an organisation under a workload, ``LOAD-ORGANISATION``."""
     title = f"{LOADS[load]}: {organisation}"
     return Run(
         f"{load}-{organisation}", experiment(setting, load, drive, **more) | {"title": title}
@@ -176,7 +176,7 @@ def loaded(
 def by_organisation(
     setting: Setting, loads: Iterable[str], names: Iterable[str], state: str = "", **more: Any
 ) -> list[Run]:
-    """The runs of some organisations under some workloads, named after the state of the drive."""
+    """Return runs of organisations under workloads; ``state`` is part of their names."""
     organisations = list(names)
     return [
         loaded(setting, state + name, load, ORGANISATIONS[name](), **more)
@@ -186,16 +186,16 @@ def by_organisation(
 
 
 _PILED_UP = 64
-"""Requests in the drive in the mean: eight for each package, which serves one. The drive's own note
-has as many for the least backlog."""
+"""Mean number of requests in the drive that counts as overload: eight for each package, which
+serves one. The simulator's overload note uses the same number for the least backlog."""
 
 
 def overloaded(outcome: Outcome) -> bool:
-    """Whether requests came faster than the drive serves them, throughout or for long.
+    """Return True if requests arrive faster than the drive serves them, throughout or for long.
 
-    Then latencies tell how long that lasted. The drive's note looks at what is waiting when the
-    last request comes, and a trace that ends with few requests has none then: so does what was
-    waiting in the mean count, which is far above what any drive has that keeps up.
+    Latencies then show only how long the overload lasted. The overload note checks the
+    requests that wait when the last one arrives, and misses a trace that ends with few requests.
+    So the mean number of outstanding requests counts, too; a drive that keeps up has far fewer.
     """
     summary = outcome.result.summary
     noted = any(note.startswith("overload") for note in summary["notes"])
@@ -203,7 +203,7 @@ def overloaded(outcome: Outcome) -> bool:
 
 
 def mean(outcome: Outcome) -> float:
-    """The mean latency of all requests, in nanoseconds."""
+    """Return the mean latency of all requests, in nanoseconds."""
     result = outcome.result
     read, write = result.read, result.write
     total: float = sum((of.mean or 0.0) * of.requests for of in (read, write))
@@ -211,15 +211,15 @@ def mean(outcome: Outcome) -> float:
 
 
 def in_short(outcome: Outcome) -> dict[str, object]:
-    """What tables say of any run."""
+    """Return the columns that tables have for every run."""
     return {"mean_ns": mean(outcome), "overloaded": overloaded(outcome)}
 
 
 def pages_queued(outcome: Outcome) -> float:
-    """Pages of requests that are in the drive, waiting or served, for each package: about so many.
+    """Return the approximate number of pages in the drive per package, waiting or served.
 
-    It is the mean number of requests in the drive times the pages of a mean request; a page counts
-    until the whole of its request is done.
+    It is the mean number of outstanding requests times the mean pages of a request; a page counts
+    until its whole request is done.
     """
     summary = outcome.result.summary
     outstanding = float(summary["mean_outstanding"])

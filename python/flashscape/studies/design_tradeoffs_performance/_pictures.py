@@ -1,4 +1,4 @@
-"""Bars beside the paper's figures, as they are remembered."""
+"""Bars beside the paper's figures, which are quoted from memory."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def beside_memory(
     groups: Means, looks: plots.Looks, paper: Mapping[str, Sequence[float]], title: str
 ) -> Picture:
-    """Mean latencies by group and scheme; ``paper`` has the paper's of a group's schemes."""
+    """Draw mean latencies by group and scheme; ``paper`` has the paper's values of each group."""
     told = f"{title}; the paper's figures are from memory"
     references = {
         (group, scheme): value

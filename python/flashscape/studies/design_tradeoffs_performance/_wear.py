@@ -1,10 +1,10 @@
-"""The drive's whole life under IOzone, with three ways to level wear: tables 7 and 8.
+"""The drive's whole life under IOzone, with three wear-leveling algorithms: tables 7 and 8.
 
-The drive is the paper's, with its 32 GB and the life of 50 erases of its study; nothing is scaled.
-The trace is written again and again, untimed, and with all three the same amount: what the
-paper wrote, as its mean life tells. Each erase makes room for 63 pages and nothing moves, so its
-43.82 erases that are left of 50 are 209 GB, 5.67 times the trace. A sum, and not a choice; but the
-mean under greedy is no finding.
+The drive is the paper's: 32 GB, and blocks that last for 50 erases. Nothing is scaled.
+The trace is written repeatedly, untimed. All three algorithms get the same amount of data, which
+follows from the paper's mean life. Each erase makes room for 63 pages and nothing moves, so the
+paper's 43.82 remaining erases of 50 mean 209 GB, 5.67 times the trace. That is an arithmetic
+consequence; but therefore the mean under greedy is no finding.
 """
 
 from __future__ import annotations
@@ -28,22 +28,22 @@ LIFE = 50
 """Erases of a block in the paper's study."""
 
 _PAPER_LIFE = 43.82
-"""The mean of erases left under greedy [from memory of the paper]."""
+"""Mean of remaining erases under greedy [from memory of the paper]."""
 
 _BLOCKS = PACKAGES * 8 * 2048
 
 WRITTEN_BYTES = round((LIFE - _PAPER_LIFE) * _BLOCKS) * 63 * PAGE_BYTES
-"""What was erased and then written: 63 pages of data a block."""
+"""Bytes written to the erased blocks: 63 pages of data a block."""
 
 _TIMES = 6
-"""The trace lasts for as much."""
+"""Repetitions of the trace that hold so many bytes."""
 
 ALGORITHMS: dict[str, dict[str, Any]] = {
     "greedy": {},
     "rate-limiting": {"age_variance": "20 %"},
     "migration": {"age_variance": "20 %", "retirement_age": "85 %"},
 }
-"""The shares are the paper's."""
+"""Wear-leveling settings of each algorithm; the shares are the paper's."""
 
 NAMES = {
     "greedy": "greedy",
@@ -55,12 +55,12 @@ LOOKS = plots.Looks(*NAMES.values())
 
 
 def runs(setting: Setting) -> list[Run]:
-    """The same writes with each algorithm."""
+    """Return runs of the same writes with each algorithm."""
     return [_run(setting, name, name, {}) for name in ALGORITHMS]
 
 
 def runs_of_drawn(setting: Setting) -> list[Run]:
-    """Those without migration, where any of equal victims is taken, not the last."""
+    """Return runs without migration that draw among equal victims instead of taking the last."""
     gc = {"gc": {"victim": {"policy": "greedy", "ties": "random"}}}
     return [_run(setting, f"{name}-drawn", name, gc) for name in ("greedy", "rate-limiting")]
 
@@ -84,18 +84,18 @@ def _run(setting: Setting, name: str, algorithm: str, ftl: dict[str, Any]) -> Ru
 
 
 def lives(runs: Outcomes, name: str) -> pl.Series:
-    """Erases that each block has left; none where it expired."""
+    """Return the remaining erases of each block; 0 for an expired one."""
     return LIFE - runs[f"wear-{name}"].result.wear["erases"].cast(int)
 
 
 def expired(runs: Outcomes, name: str) -> int:
-    """Blocks that reached the end of their lives."""
+    """Return the number of blocks that reached the end of their lives."""
     wear = runs[f"wear-{name}"].result.wear
     return int((wear["state"] == "bad").sum())
 
 
 def spread(runs: Outcomes, name: str) -> tuple[float, float]:
-    """The mean of lives, and their standard deviation."""
+    """Return the mean of lives and their standard deviation."""
     import polars as pl
 
     left = lives(runs, name).cast(pl.Float64)
@@ -108,5 +108,5 @@ def spread(runs: Outcomes, name: str) -> tuple[float, float]:
 
 
 def figure_of(name: str) -> str:
-    """How the claims call an algorithm."""
+    """Return the name of an algorithm in the claims."""
     return name.replace("-", "_")

@@ -28,18 +28,18 @@ WAYS = {
     "gang-pool": "asynchronous, if packages allocate together",
     "gang-rounds": "asynchronous, if rounds are in common",
 }
-"""The paper's two, and what else could be read as asynchronous.
+"""The paper's two kinds of gang, and other readings of "asynchronous".
 
-Packages by themselves are those of the baseline, as control lines take no time here.
+Packages by themselves equal the baseline, because commands occupy the control lines for no time.
 """
 
 _FIGURES = {"asynchronous": "baseline", "synchronous": "synchronous"}
-"""What the claim is judged by."""
+"""Runs that the claim is judged by."""
 
 
 @exhibit.runs
 def runs(setting: Setting) -> list[Run]:
-    """All workloads on gangs of eight packages."""
+    """Return all workloads on gangs of eight packages."""
     return by_organisation(setting, LOADS, WAYS)
 
 
@@ -53,7 +53,7 @@ def _by_load(runs: Outcomes, way: str, over: str) -> str:
 
 @exhibit.measures("A-11")
 def worse(runs: Outcomes) -> Answer:
-    """Synchronous gangs beside asynchronous ones; and beside those that have more in common."""
+    """Compare synchronous gangs with asynchronous ones, and with those that share more."""
     figures = {
         f"{load}_{figure}_mean_ns": mean(runs[f"{load}-{way}"])
         for load in LOADS
@@ -74,13 +74,13 @@ def worse(runs: Outcomes) -> Answer:
 
 
 def _written(runs: Outcomes, load: str, way: str) -> float:
-    """Bytes of flash that are programmed for each of hosts."""
+    """Return bytes programmed to flash per byte written by hosts."""
     return float(runs[f"{load}-{way}"].result.summary["write_amplification"]["total"])
 
 
 @exhibit.draws("by-control")
 def drawn(runs: Outcomes) -> Picture:
-    """Means over those of packages by themselves."""
+    """Draw mean latencies relative to those of independent packages."""
     groups: dict[str, dict[str, float | None]] = {
         told: {name: _times(runs, load, way) for way, name in WAYS.items()}
         for load, told in LOADS.items()
@@ -101,7 +101,7 @@ def drawn(runs: Outcomes) -> Picture:
 
 @exhibit.tabulates("by-control")
 def tabled(runs: Outcomes) -> pl.DataFrame:
-    """The figures behind it."""
+    """Return the figures behind the plot."""
     import polars as pl
 
     return pl.DataFrame(

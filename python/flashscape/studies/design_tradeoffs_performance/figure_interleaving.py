@@ -29,12 +29,12 @@ exhibit = Exhibit()
 _LOOKS = plots.Looks(*LOADS.values())
 
 _DEPTH = 8
-"""Requests at a time where a trace is replayed as fast as it goes: one a package."""
+"""Queue depth for traces that are replayed as fast as possible: one request per package."""
 
 
 @exhibit.runs
 def runs(setting: Setting) -> list[Run]:
-    """Every workload at its own pace, and traces as fast as the drive takes them."""
+    """Return every workload at its own pace, and the traces as fast as the drive serves them."""
     names = [_name(degree) for degree in INTERLEAVED]
     fast = [_fast(setting, load, degree) for load in TRACES for degree in INTERLEAVED]
     return by_organisation(setting, LOADS, names) + fast
@@ -63,14 +63,14 @@ def _ns(runs: Outcomes, load: str, degree: int) -> float:
 
 
 def _rate(runs: Outcomes, load: str, degree: int) -> float:
-    """Requests a second of a trace that is replayed as fast as it goes."""
+    """Return requests a second of a trace that is replayed as fast as possible."""
     [host] = runs[f"{load}-fast-{degree}"].result.summary["initiators"]
     return float(host["read"]["iops"]) + float(host["write"]["iops"])
 
 
 @exhibit.measures("A-7")
 def even(runs: Outcomes) -> Answer:
-    """Means by degree, and what is queued, where requests are few and small."""
+    """Return mean latencies by degree and queued pages, for loads of few and small requests."""
     figures: dict[str, object] = {}
     told = []
     for load in ("tpcc", "exchange"):
@@ -86,7 +86,7 @@ def even(runs: Outcomes) -> Answer:
 
 @exhibit.measures("A-8")
 def throughput(runs: Outcomes) -> Answer:
-    """Requests a second of the traces by degree."""
+    """Return requests a second of the traces, by degree."""
     gains = {
         load: [_rate(runs, load, k) / _rate(runs, load, 1) - 1 for k in (2, 4)] for load in TRACES
     }
@@ -102,7 +102,7 @@ def throughput(runs: Outcomes) -> Answer:
 
 @exhibit.draws("by-degree")
 def drawn(runs: Outcomes) -> Picture:
-    """Mean latency at each workload's own pace, and throughput of the traces."""
+    """Draw mean latency at each workload's own pace, and throughput of the traces."""
     latency = {
         told: [(float(k), _ns(runs, load, k) / _ns(runs, load, 1)) for k in INTERLEAVED]
         for load, told in LOADS.items()
@@ -132,7 +132,7 @@ def drawn(runs: Outcomes) -> Picture:
 
 @exhibit.tabulates("by-degree")
 def tabled(runs: Outcomes) -> pl.DataFrame:
-    """The figures behind it."""
+    """Return the figures behind the plot."""
     import polars as pl
 
     rows = []

@@ -31,20 +31,20 @@ if TYPE_CHECKING:
 exhibit = Exhibit()
 
 PERCENT = (2, 5, 8, 10)
-"""Around the paper's 5 %; the reserve is 15 %."""
+"""Thresholds around the paper's 5 %; the reserve is 15 %."""
 
 _PAGES = 63
-"""Of data in a block."""
+"""Data pages of a block."""
 
 
 @exhibit.runs
 def runs(setting: Setting) -> list[Run]:
-    """All workloads at all thresholds, each drive full and with all of its reserve free.
+    """Return all workloads at all thresholds, on full drives with a free reserve.
 
-    TPC-C ran on six drives and Exchange on ten, and each has its share: of TPC-C by the trace's
-    records, and by the lower rate that the paper states. Synthetic traces are as long as theirs in
-    both profiles: the threshold decides when in them a drive begins to clean. Then both on drives
-    that clean all the time.
+    TPC-C ran on six drives and Exchange on ten; each run has one drive's share: for TPC-C by the
+    trace's records, and by the lower rate that the paper states. Synthetic traces are as long as
+    the originals in both profiles, because the threshold decides when a drive begins to clean.
+    Both loads also run on drives that clean all the time.
     """
     found = []
     for load in LOADS:
@@ -71,7 +71,7 @@ def _slow(percent: int) -> str:
 
 
 def _share(load: str) -> dict[str, Any]:
-    """What one drive of several has of a load; traces are of one drive."""
+    """Return one drive's share of a load; traces are of one drive."""
     if load in TRACES:
         return {}
     return tpcc_of_one(TPCC_MOST_PER_SECOND) if load == "tpcc" else exchange_of_one()
@@ -82,7 +82,7 @@ def _ns(runs: Outcomes, load: str, percent: int) -> float:
 
 
 def _moved(runs: Outcomes, load: str, percent: int) -> float:
-    """Pages moved for each that hosts wrote."""
+    """Return pages moved per page that hosts wrote."""
     wa = runs[f"{load}-threshold-{percent}"].result.summary["write_amplification"]
     return float(wa["gc"])
 
@@ -92,19 +92,19 @@ def _blocks(runs: Outcomes, load: str, percent: int) -> int:
 
 
 def _paid(runs: Outcomes, load: str, percent: int) -> float:
-    """Blocks cleaned for each that hosts fill: 1 where the drive cleans all the time."""
+    """Return blocks cleaned per block that hosts fill: 1 if the drive cleans all the time."""
     host = runs[f"{load}-threshold-{percent}"].result.summary["write_amplification"]["host_bytes"]
     return _blocks(runs, load, percent) * _PAGES * PAGE_BYTES / float(host)
 
 
 def _rise(runs: Outcomes, load: str) -> str:
-    """By how much the mean is longer at the highest threshold than at the lowest."""
+    """Return the relative rise of the mean from the lowest to the highest threshold."""
     return f"{_ns(runs, load, PERCENT[-1]) / _ns(runs, load, PERCENT[0]) - 1:+.1%}"
 
 
 @exhibit.measures("A-14")
 def slopes(runs: Outcomes) -> Answer:
-    """Means and pages moved by threshold."""
+    """Return mean latencies and moved pages by threshold."""
     figures: dict[str, object] = {
         "tpcc_mean_ns": along(_ns(runs, "tpcc", percent) for percent in PERCENT),
         "tpcc_moved": along(_moved(runs, "tpcc", percent) for percent in PERCENT),
@@ -144,7 +144,7 @@ def slopes(runs: Outcomes) -> Answer:
 
 @exhibit.draws("by-threshold")
 def drawn(runs: Outcomes) -> Picture:
-    """Means over those at the lowest threshold, and pages moved."""
+    """Draw means relative to that at the lowest threshold, and moved pages."""
     latency = {
         told: [(float(p) / 100, _ns(runs, load, p) / _ns(runs, load, PERCENT[0])) for p in PERCENT]
         for load, told in LOADS.items()
@@ -174,7 +174,7 @@ def drawn(runs: Outcomes) -> Picture:
 
 @exhibit.tabulates("by-threshold")
 def tabled(runs: Outcomes) -> pl.DataFrame:
-    """The figures behind it."""
+    """Return the figures behind the plot."""
     import polars as pl
 
     states = [(f"threshold-{percent}", percent, "fresh") for percent in PERCENT]

@@ -20,16 +20,16 @@ if TYPE_CHECKING:
 exhibit = Exhibit()
 
 _BUSES = {"paper": "42240 kB/s", "code": "40 MB/s"}
-"""A page of 4096 + 128 B crosses the bus in 100 us [table 1], or at 25 ns a byte in 105.6 us [the
-authors' code]."""
+"""Transfer rates: a page of 4096 + 128 B crosses the bus in 100 us [table 1], or at 25 ns a byte in
+105.6 us [the authors' code]."""
 
 _BLOCKS = 64
-"""A plane: what is measured does not depend on how many there are."""
+"""Blocks of a plane: the measured figures do not depend on their number."""
 
 
 @exhibit.runs
 def runs(setting: Setting) -> list[Run]:
-    """One package reads, at depth 64; two packages are read from and written to."""
+    """Return reads of one package at depth 64, and copies between two packages."""
     requests = setting.pick(short=50_000, full=500_000)
     reads = {"name": "reads", "reads": "100 %", "queue_depth": 64}
     found = []
@@ -56,17 +56,17 @@ def _package(channels: int, rate: str, unit: str) -> dict[str, Any]:
     return free_running(
         geometry={"channels": channels, "blocks_per_plane": _BLOCKS},
         nand={"channel": rate},
-        # What a package does by itself; summary pages are firmware.
+        # The figures are those of a package alone; summary pages are firmware.
         ftl={"summary_page": False},
         concurrency=units(unit),
     )
 
 
 def _copy(bus: str, rate: str, degree: int) -> Run:
-    """Reads of one package beside writes to another, eight pages of each under way.
+    """Return reads of one package and writes to another, eight pages of each outstanding.
 
-    A half of the space is a stripe, so that each package has one. Pages go through the host; each
-    crosses the bus of its package once. The run ends before anything is cleaned.
+    Half of the space is one stripe, so that each package has one. Pages go through the host; each
+    crosses the bus of its package once. The run ends before cleaning begins.
     """
     drive = _package(2, rate, INTERLEAVED[degree])
     idle = {"name": "idle", "reads": "100 %", "stop": {"requests": 1}}
@@ -93,14 +93,14 @@ def _reads_per_second(runs: Outcomes, bus: str, degree: int) -> float:
 
 
 def _copy_ns(runs: Outcomes, bus: str, degree: int) -> float:
-    """The time that a page takes in the slower of the two streams."""
+    """Return the time of a page in the slower of the two streams."""
     source, target = runs[f"copy-{bus}-{degree}"].result.summary["initiators"]
     return 1e9 / min(float(source["read"]["iops"]), float(target["write"]["iops"]))
 
 
 @exhibit.measures("A-1")
 def reads(runs: Outcomes) -> Answer:
-    """Serial and interleaved, with a page of 100 us on the bus and one of 105.6."""
+    """Return rates of serial and interleaved reads, with bus times of 100 and 105.6 us a page."""
     figures = {
         f"{way}_{bus}_requests_per_second": _reads_per_second(runs, bus, degree)
         for bus in _BUSES
@@ -116,7 +116,7 @@ def reads(runs: Outcomes) -> Answer:
 
 @exhibit.measures("A-2")
 def copies(runs: Outcomes) -> Answer:
-    """With two dies and two plane pairs of each, beside fewer."""
+    """Return copy times with two dies and two plane pairs of each package, and with fewer."""
     figures = {f"copy_{bus}_ns": _copy_ns(runs, bus, 4) for bus in _BUSES}
     fewer = ", ".join(
         f"{_copy_ns(runs, 'paper', degree) / 1e3:.1f} us with {degree}" for degree in (2, 1)

@@ -1,4 +1,4 @@
-"""Section 3.6: a policy that spares worn blocks, and recycles the others all the more."""
+"""Section 3.6: a policy that spares worn blocks, and recycles the others more often."""
 
 from __future__ import annotations
 
@@ -21,30 +21,28 @@ _ENDURANCE = 50
 _HOT_SPACE = 75
 _HOT_WRITES = 99.5
 """Percent of the space with hotter data, and of the writes that go there. The paper gives no rates.
-A quarter that is never written could not be recycled; with more writes than these, collection
-mixes the data so far that blocks wear almost alike.
-"""
+Blocks of a quarter that is never written would never be recycled; with more writes than these,
+collection mixes the data so far that blocks wear almost alike."""
 
 _POLICIES: dict[str, dict[str, Any]] = {
     "greedy": {},
     "cut": {"wear": {"age_variance": "20 %", "rate_window": "0 %"}},
 }
-"""Greedy alone, and greedy that passes over blocks with less than 80 % of the mean life left: the
-limit at which the paper's rate-limiting begins.
-"""
+"""Greedy alone, and greedy that skips blocks with less than 80 % of the mean life left: the
+limit at which the paper's rate-limiting begins."""
 
 _BEFORE, _AFTER = 6, 8
-"""Writes of the drive's whole space until the hotter blocks are below the limit, and until the end.
+"""Writes of the drive's whole space until the hotter blocks are below the limit, and to the end.
 
-If they were erased h times and the colder ones hardly, 50 - h is 80 % of the mean life,
-50 - 0.75 h, at h = 25. A drive writes almost five pages here for each of the host's, so that is
+If hot blocks are erased h times and the colder ones rarely, 50 - h is 80 % of the mean life,
+50 - 0.75 h, at h = 25. The drive programs almost five pages per host page, so that is
 after some six times the space.
 """
 
 
 @exhibit.runs
 def runs(setting: Setting) -> list[Run]:
-    """Each policy until the hotter blocks are worn, and on from there: equal until then."""
+    """Return two runs of each policy: until the hotter blocks are worn, and beyond that."""
     small = baseline(geometry={"blocks_per_plane": setting.pick(short=128, full=1024)})
     small = joined(small, {"nand": {"endurance": _ENDURANCE}})
     exported = derived(small)["capacity"]["exported_bytes"]
@@ -68,19 +66,19 @@ def runs(setting: Setting) -> list[Run]:
 
 
 class _Reuse(NamedTuple):
-    """Erases between the two ends, by how worn blocks were at the first."""
+    """Erases between the two ends, by the wear of blocks at the first end."""
 
     quarter_share: float
-    """Of all erases, on the quarter of the blocks that was least worn."""
+    """Share of the least worn quarter of the blocks in all erases."""
     gained: float
-    """Superseded pages of a victim, of all of its pages."""
+    """Share of superseded pages in a victim."""
     erases: int
     worn: float
-    """Erases of a block of the most worn three quarters, at the first end."""
+    """Mean erases of the most worn three quarters of the blocks, at the first end."""
 
     @property
     def times(self) -> float:
-        """Erases of a block of that quarter over those of a mean block."""
+        """Erases of a block of that quarter, relative to a mean block."""
         return 4 * self.quarter_share
 
 
@@ -106,7 +104,7 @@ def _reuse(runs: Outcomes, name: str) -> _Reuse:
 
 @exhibit.measures("A-17")
 def reuse(runs: Outcomes) -> Answer:
-    """The least worn quarter's share of the erases with the limit, and without."""
+    """Return the least worn quarter's share of the erases, with the limit and without."""
     greedy, cut = _reuse(runs, "greedy"), _reuse(runs, "cut")
     figures = {
         "cut_reuse_times": cut.times,
@@ -129,7 +127,7 @@ def reuse(runs: Outcomes) -> Answer:
 
 @exhibit.tabulates("reuse")
 def tabled(runs: Outcomes) -> pl.DataFrame:
-    """Erases by policy."""
+    """Return erases by policy."""
     import polars as pl
 
     return pl.DataFrame(

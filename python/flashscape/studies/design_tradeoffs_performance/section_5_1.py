@@ -33,12 +33,12 @@ NAMES = {
     "page-256k": "256 KB pages",
     "page-256k-whole": "256 KB pages, read as a whole",
 }
-"""Logical pages of 4 KB but for the last two."""
+"""Schemes by run; logical pages are 4 KB except in the last two."""
 
 
 @exhibit.runs
 def runs(setting: Setting) -> list[Run]:
-    """The baseline, large logical pages, and stripes of a whole request with any interleaving."""
+    """Return the baseline, large logical pages, and stripes of a whole request."""
     whole = {"workload": tpcc_by_whole_pages()}
     by_pages = loaded(setting, "page-256k-whole", "tpcc", large_pages(), **whole)
     return [*by_organisation(setting, ("tpcc",), list(NAMES)[:-1]), by_pages]
@@ -46,23 +46,23 @@ def runs(setting: Setting) -> list[Run]:
 
 @exhibit.measures("A-5")
 def large(runs: Outcomes) -> Answer:
-    """Pages of 256 KB beside those of 4 KB."""
+    """Compare logical pages of 256 KB with those of 4 KB."""
     small, parts, whole = (
         mean(runs[f"tpcc-{way}"]) for way in ("baseline", "page-256k", "page-256k-whole")
     )
     result = runs["tpcc-page-256k-whole"].result
     busy = result.summary["utilisation"]["units"]["mean"]
     ours = (
-        f"{whole / 1e6:.1f} ms, {whole / small:.0f} times as long, where a read senses its whole "
+        f"{whole / 1e6:.1f} ms, {whole / small:.0f} times as long, if a read senses its whole "
         f"logical page and packages are busy for {busy:.0%} of the time; {parts / 1e6:.1f} ms, "
-        f"{parts / small:.0f} times as long, where it senses only what is asked for"
+        f"{parts / small:.0f} times as long, if it senses only the requested part"
     )
     return Answer(ours, {"large_page_mean_ns": whole, "small_page_mean_ns": small})
 
 
 @exhibit.measures("A-6")
 def small(runs: Outcomes) -> Answer:
-    """The mean on the baseline, and eight packages over it."""
+    """Return the mean on the baseline, and the rate of eight packages at this latency."""
     latency = mean(runs["tpcc-baseline"])
     rate = PACKAGES * 1e9 / latency
     figures = {"mean_ns": latency, "served_requests_per_second": rate}
@@ -71,7 +71,7 @@ def small(runs: Outcomes) -> Answer:
 
 @exhibit.measures("A-9")
 def split(runs: Outcomes) -> Answer:
-    """Requests in two packages, or in one that interleaves; and what interleaving does there."""
+    """Compare requests over two packages with requests in one, interleaved or not."""
     figures = {"split_mean_ns": mean(runs["tpcc-baseline"])}
     for degree in (2, 4):
         figures[f"stripe_interleaved_{degree}_mean_ns"] = mean(runs[f"tpcc-stripe-8k-{degree}"])
@@ -89,13 +89,13 @@ def split(runs: Outcomes) -> Answer:
 
 
 def _narrow(told: str) -> str:
-    """A name on several lines, to stand beside five others."""
+    """Break a name into lines, to fit beside five others."""
     return told.replace(", ", ",\n").replace(" of ", "\nof ").replace(" by ", "\nby ")
 
 
 @exhibit.draws("organisations")
 def drawn(runs: Outcomes) -> Picture:
-    """Means of all of them."""
+    """Draw the means of all schemes."""
     scheme = LOADS["tpcc"]
     groups: dict[str, dict[str, float | None]] = {
         _narrow(told): {scheme: mean(runs[f"tpcc-{name}"])} for name, told in NAMES.items()
@@ -117,7 +117,7 @@ def drawn(runs: Outcomes) -> Picture:
 
 @exhibit.tabulates("organisations")
 def tabled(runs: Outcomes) -> pl.DataFrame:
-    """The figures behind it."""
+    """Return the figures behind the plot."""
     import polars as pl
 
     return pl.DataFrame(

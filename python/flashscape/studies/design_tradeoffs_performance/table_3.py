@@ -31,7 +31,7 @@ _OPEN: dict[str, Any] = {
     "size": {"mean": "4 KiB"},
     "arrivals": {"process": "uniform", "rate": "2000 /s"},
 }
-"""As the authors' simulator was asked: exponential sizes in pages, uniform gaps of 0 to 1 ms."""
+"""Load of the authors' simulator: exponential sizes in pages, uniform gaps of 0 to 1 ms."""
 
 _WRITTEN = 3_593_678_848
 """Bytes of the region that the authors' runs of writes with cleaning write to [code]."""
@@ -39,7 +39,7 @@ _WRITTEN = 3_593_678_848
 
 @exhibit.runs
 def runs(setting: Setting) -> list[Run]:
-    """A page at a time with nothing in its way, and requests as the authors' simulator has them."""
+    """Return runs of single pages without queueing, and runs with the authors' load."""
     requests = setting.pick(short=100_000, full=400_000)
     found = []
     for pattern, addresses in _PATTERNS.items():
@@ -70,7 +70,7 @@ def runs(setting: Setting) -> list[Run]:
 
 
 def _aged(addresses: str) -> dict[str, Any]:
-    """A full drive after as many writes as it has space, random ones to the region."""
+    """Return a full drive after writing its space once, with random writes only to the region."""
     if addresses == "uniform":
         return cleaned(_WRITTEN / exported_bytes())
     return FRESH | {"age": {"overwrites": 1.0, "addresses": {"pattern": addresses}}}
@@ -81,7 +81,7 @@ def _ns(runs: Outcomes, pattern: str, kind: str, load: str = "page") -> float:
 
 
 def _by_pattern(runs: Outcomes, *kinds: str) -> dict[str, float]:
-    """The figures of sequential and random requests of some kinds, as claims call them."""
+    """Return the figures of sequential and random requests of some kinds, named as in claims."""
     return {f"{p}_{kind}_ns": _ns(runs, p, kind) for p in _PATTERNS for kind in kinds}
 
 
@@ -96,7 +96,7 @@ def _efficiency(runs: Outcomes) -> float:
 
 @exhibit.measures("A-3")
 def alike(runs: Outcomes) -> Answer:
-    """Sequential beside random; a page at a time, and openly."""
+    """Compare sequential with random requests, as single pages and with the open load."""
     ours = (
         f"sequential and random reads {_both(runs, 'read')}, writes {_both(runs, 'write')}; "
         f"2000 requests a second, which queue: {_both(runs, 'read', 'open')}, "
@@ -107,7 +107,7 @@ def alike(runs: Outcomes) -> Answer:
 
 @exhibit.measures("A-3n")
 def numbers(runs: Outcomes) -> Answer:
-    """Latencies of a page, and eight packages over them."""
+    """Return latencies of a page, and the rates of eight packages at these latencies."""
     figures = {
         "read_ns": _ns(runs, "random", "read"),
         "write_ns": _ns(runs, "random", "write"),
@@ -128,7 +128,7 @@ def numbers(runs: Outcomes) -> Answer:
 
 @exhibit.measures("A-4")
 def cleaning(runs: Outcomes) -> Answer:
-    """Writes with cleaning beside those without."""
+    """Compare writes with and without cleaning."""
     sequential = runs["page-sequential-clean"].result.summary["collection"]
     ours = (
         f"sequential and random {_both(runs, 'write')} without cleaning, {_both(runs, 'clean')} "
@@ -139,7 +139,7 @@ def cleaning(runs: Outcomes) -> Answer:
 
 @exhibit.draws("latency")
 def drawn(runs: Outcomes) -> Picture:
-    """Means of a page at a time."""
+    """Draw means of single pages."""
     groups: dict[str, dict[str, float | None]] = {
         told: {pattern: _ns(runs, pattern, kind) for pattern in _PATTERNS}
         for kind, told in _KINDS.items()
@@ -150,7 +150,7 @@ def drawn(runs: Outcomes) -> Picture:
 
 @exhibit.tabulates("latency")
 def tabled(runs: Outcomes) -> pl.DataFrame:
-    """All means, with what cleaning found."""
+    """Return all means, with the cleaning figures."""
     import polars as pl
 
     rows = []

@@ -1,4 +1,4 @@
-"""Table 4: Exchange on packages that share a bus, all of a gang or none."""
+"""Table 4: Exchange on packages that share a bus: whole gangs of 16 or 8, or none."""
 
 from __future__ import annotations
 
@@ -28,18 +28,18 @@ exhibit = Exhibit()
 GANGS = (1, 8, 16)
 
 _PACKAGES = 16
-"""So that there is one gang of 16: its 900 requests a second are two gangs' of 8 in turn."""
+"""Number of packages: one gang of 16, so its 900 requests a second compare with two gangs of 8."""
 
 _SECONDS = 10
-"""Of runs with large logical pages, under which requests pile up."""
+"""Duration of runs with large logical pages, under which requests pile up."""
 
 
 _TENTH = "tenth-"
-"""Runs with a tenth of the load: the trace is that of ten drives."""
+"""Prefix of runs with a tenth of the load: the trace is that of ten drives."""
 
 
 class Way(NamedTuple):
-    """A gang, and what the paper's 32 KB and 64 KB are taken for."""
+    """A gang, with an interpretation of the paper's 32 KB and 64 KB."""
 
     gang: int
     stripe_kib: int
@@ -47,7 +47,7 @@ class Way(NamedTuple):
 
     @property
     def run(self) -> str:
-        """The name of its run without the workload's."""
+        """Name of its run, without the workload."""
         if self.page_kib > 4:
             return f"bus-{self.gang}-of-16-pages"
         wide = "" if self.stripe_kib == 4 * self.gang else "-narrow"
@@ -55,10 +55,10 @@ class Way(NamedTuple):
 
     @property
     def drive(self) -> Drive:
-        """Its drive."""
+        """Drive of this way."""
         drive = shared_bus(self.gang, _PACKAGES)
         if self.page_kib > 4:
-            # Blocks of larger logical pages have no summary.
+            # Blocks of larger logical pages have no summary page.
             changes: Drive = {"unit": f"{self.page_kib} KiB", "summary_page": False}
         else:
             changes = {"allocation": {"stripe": f"{self.stripe_kib} KiB"}}
@@ -75,7 +75,7 @@ WAYS = (
 
 @exhibit.runs
 def runs(setting: Setting) -> list[Run]:
-    """Sixteen packages on sixteen buses, two, or one; and with one drive's share of the load."""
+    """Return 16 packages on 16 buses, two, or one; also with one drive's share of the load."""
     found = []
     for way in WAYS:
         short = {"run": {"time": f"{_SECONDS} s"}} if way.page_kib > 4 else {}
@@ -91,7 +91,7 @@ def _ns(runs: Outcomes, way: Way) -> float:
 
 
 def _spread(runs: Outcomes, way: Way) -> float:
-    """The busiest gang over the mean of all."""
+    """Return the utilisation of the busiest gang relative to the mean."""
     units = runs[f"exchange-{way.run}"].result.summary["utilisation"]["units"]
     return float(units["max"] / units["mean"])
 
@@ -118,7 +118,7 @@ def _piles_up(runs: Outcomes, way: Way) -> bool:
 
 @exhibit.measures("A-10")
 def fast_enough(runs: Outcomes) -> Answer:
-    """Mean latency by gang, and what one of 16 serves."""
+    """Return mean latency by gang, and the rate that a gang of 16 serves."""
     figures = _figures(runs)
     del figures["none_requests_per_second"], figures["gang_8_requests_per_second"]
     ours = (
@@ -132,7 +132,7 @@ def fast_enough(runs: Outcomes) -> Answer:
 
 @exhibit.measures("A-10n")
 def numbers(runs: Outcomes) -> Answer:
-    """Mean latency, and requests a second of a gang that serves one at a time."""
+    """Return mean latency, and requests a second of a gang that serves one at a time."""
     rates = " / ".join(f"{1e9 / _ns(runs, way):.0f}" for way in WAYS[:3])
     tenth = " / ".join(
         f"{mean(runs[f'exchange-{_TENTH}{way.run}']) / 1e3:,.0f}" for way in WAYS[:3]
@@ -152,7 +152,7 @@ def _name(way: Way) -> str:
 
 @exhibit.draws("by-gang")
 def drawn(runs: Outcomes) -> Picture:
-    """Means beside the paper's, as they are remembered."""
+    """Draw means beside the paper's values, which are quoted from memory."""
     told = LOADS["exchange"]
     groups: dict[str, dict[str, float | None]] = {
         _name(way): {told: _ns(runs, way)} for way in WAYS[:3]
@@ -163,7 +163,7 @@ def drawn(runs: Outcomes) -> Picture:
 
 @exhibit.tabulates("by-gang")
 def tabled(runs: Outcomes) -> pl.DataFrame:
-    """The table of the paper, with what its page sizes could mean."""
+    """Return the paper's table, with the possible meanings of its page sizes."""
     import polars as pl
 
     return pl.DataFrame(

@@ -1,4 +1,4 @@
-"""Table 5: the time that cleaning a block takes, with copy-back and between planes."""
+"""Table 5: time to clean a block, with copy-back and between planes."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _WAYS = {
 
 @exhibit.runs
 def runs(setting: Setting) -> list[Run]:
-    """TPC-C on a drive that cleans, in three ways; the traces with and without copy-back."""
+    """Return TPC-C on a cleaning drive, in three ways; the traces with and without copy-back."""
     cleaned = by_organisation(setting, ("tpcc",), _WAYS, "cleaned-", precondition=CLEANED)
     return cleaned + by_organisation(setting, TRACES, [*_WAYS][:2])
 
@@ -40,14 +40,14 @@ def _run(load: str, way: str) -> str:
 
 
 def _of(runs: Outcomes, load: str, way: str) -> tuple[float, float]:
-    """The mean time of a cleaning in nanoseconds, and its efficiency."""
+    """Return the mean time of a cleaning in nanoseconds, and its efficiency."""
     collection = runs[_run(load, way)].result.summary["collection"]
     return float(collection["mean_ns"]), float(collection["cleaning_efficiency"])
 
 
 @exhibit.measures("A-12")
 def saved(runs: Outcomes) -> Answer:
-    """By how much copy-back makes a cleaning shorter."""
+    """Return the share by which copy-back shortens a cleaning."""
     with_it, efficiency = _of(runs, "tpcc", "baseline")
     without, _ = _of(runs, "tpcc", "inter-plane")
     chance, _ = _of(runs, "tpcc", "one-open-block")
@@ -61,7 +61,7 @@ def saved(runs: Outcomes) -> Answer:
 
 @exhibit.measures("A-12n")
 def numbers(runs: Outcomes) -> Answer:
-    """The times themselves, at the efficiency that the synthetic trace was made for."""
+    """Return the times, at the efficiency that the synthetic trace was made for."""
     with_it, efficiency = _of(runs, "tpcc", "baseline")
     without, _ = _of(runs, "tpcc", "inter-plane")
     return Answer(f"{without / 1e6:.2f} ms to {with_it / 1e6:.2f} ms at {efficiency:.1%}")
@@ -69,7 +69,7 @@ def numbers(runs: Outcomes) -> Answer:
 
 @exhibit.measures("A-13")
 def nothing_moves(runs: Outcomes) -> Answer:
-    """Efficiency under the traces, and the time of a cleaning with copy-back and without."""
+    """Return efficiency under the traces, and cleaning times with and without copy-back."""
     figures = {}
     told = []
     for load in TRACES:
@@ -87,7 +87,7 @@ def nothing_moves(runs: Outcomes) -> Answer:
 
 @exhibit.tabulates("cleaning")
 def tabled(runs: Outcomes) -> pl.DataFrame:
-    """The table of the paper, with the mean latency of requests."""
+    """Return the paper's table, with the mean latency of requests."""
     import polars as pl
 
     rows = []

@@ -1,4 +1,4 @@
-"""Tables 2 and 6: which organisation suits which workload, as measured."""
+"""Tables 2 and 6: the measured suitability of organisations for workloads."""
 
 from __future__ import annotations
 
@@ -40,12 +40,12 @@ ORGANISATIONS = {
 }
 
 SEEDS = (1, 2, 3)
-"""Of the synthetic loads; nothing is left to chance under a trace."""
+"""Seeds of the synthetic loads; a trace has no randomness."""
 
 
 @exhibit.runs
 def runs(setting: Setting) -> list[Run]:
-    """Every organisation under every workload: traces once, synthetic ones with several seeds."""
+    """Return every organisation under every workload: traces once, others with all seeds."""
     return [
         Run(_run(load, name, seed), _experiment(setting, load, name) | {"seed": seed})
         for load in LOADS
@@ -60,22 +60,22 @@ def _seeds(load: str) -> tuple[int, ...]:
 
 
 def _run(load: str, name: str, seed: int) -> str:
-    # Control lines take no time, so asynchronous packages are those of the baseline.
+    # Commands occupy the control lines for no time, so asynchronous packages equal the baseline.
     of = "baseline" if name == "asynchronous" else name
     return f"suits-{load}-{of}" + ("" if load in TRACES else f"-seed-{seed}")
 
 
 @cache
 def _costs(name: str) -> tuple[int, int]:
-    """Pins between the controller and the flash, and entries of the map."""
+    """Return pins between the controller and the flash, and entries of the map."""
     found = _drives.derived(_drives.ORGANISATIONS[name]())
     return found["organisation"]["pins"], found["capacity"]["logical_units"]
 
 
 def _experiment(setting: Setting, load: str, name: str) -> dict[str, Any]:
-    """TPC-C on a drive that cleans, so that copy-back shows; seconds of Exchange.
+    """Return TPC-C on a cleaning drive, so that copy-back matters; a few seconds of Exchange.
 
-    Its requests pile up where a drive cannot keep up with them.
+    Requests of Exchange pile up if a drive cannot keep up with them.
     """
     more: dict[str, Any] = {"title": f"{LOADS[load]}: {ORGANISATIONS[name]}"}
     if load == "tpcc":
@@ -86,12 +86,12 @@ def _experiment(setting: Setting, load: str, name: str) -> dict[str, Any]:
 
 
 def _means(runs: Outcomes, load: str, name: str) -> list[float]:
-    """The mean latency by seed."""
+    """Return the mean latency by seed."""
     return [mean(runs[_run(load, name, seed)]) for seed in _seeds(load)]
 
 
 def _times(runs: Outcomes, load: str, name: str) -> float:
-    """The mean of all seeds over the baseline's."""
+    """Return the mean of all seeds, relative to the baseline's."""
     return sum(_means(runs, load, name)) / sum(_means(runs, load, "baseline"))
 
 
@@ -100,31 +100,31 @@ def _piles_up(runs: Outcomes, load: str, name: str) -> bool:
 
 
 def _written(runs: Outcomes, load: str, name: str) -> float:
-    """Pages that flash is written for each of hosts."""
+    """Return pages programmed to flash per page written by hosts."""
     found = runs[_run(load, name, SEEDS[0])].result.summary["write_amplification"]["total"]
     return float(found)
 
 
 def noise(means: Sequence[float]) -> float:
-    """By how much seeds change a mean: from the least to the most, over the mean of all."""
+    """Return the relative spread of a mean over seeds: maximum less minimum, over the mean."""
     return (max(means) - min(means)) * len(means) / sum(means)
 
 
 def tied(times: Mapping[str, float], within: float) -> list[str]:
-    """The shortest, and those that are no longer than it by more than so much of it."""
+    """Return the names with the shortest mean, or within a given share of it."""
     least = min(times.values(), default=0.0)
     ordered = sorted(times, key=lambda name: times[name])
     return [name for name in ordered if times[name] <= least * (1 + within)]
 
 
 def _noise(runs: Outcomes, load: str) -> float:
-    """That of the baseline; under a trace the larger one of the synthetic loads."""
+    """Return the spread of the baseline; for a trace, the largest of the synthetic loads'."""
     synthetic = [load] if load not in TRACES else [each for each in LOADS if each not in TRACES]
     return max(noise(_means(runs, each, "baseline")) for each in synthetic)
 
 
 def _best(runs: Outcomes, load: str) -> list[str]:
-    """The organisations that none is better than by more than the noise."""
+    """Return the organisations that no other beats by more than the noise."""
     times = {
         name: _times(runs, load, name) for name in ORGANISATIONS if not _piles_up(runs, load, name)
     }
@@ -132,7 +132,7 @@ def _best(runs: Outcomes, load: str) -> list[str]:
 
 
 def _verdict(runs: Outcomes, load: str, name: str) -> str:
-    """In a word, by bounds of our own: 5 % either way is alike, twice as long is bad."""
+    """Return a verdict in a word, by our own bounds: within 5 % is alike, twice as long is bad."""
     if _piles_up(runs, load, name):
         return "overloaded"
     times = _times(runs, load, name)
@@ -141,7 +141,7 @@ def _verdict(runs: Outcomes, load: str, name: str) -> str:
 
 
 def _present(runs: Outcomes) -> list[str]:
-    """Workloads that were run: traces may be absent."""
+    """Return the workloads that were run: traces may be absent."""
     return [
         load
         for load in LOADS
@@ -155,7 +155,7 @@ def _present(runs: Outcomes) -> list[str]:
 
 @exhibit.measures("A-18")
 def best(runs: Outcomes) -> Answer:
-    """The best organisations of each workload, and which of them needs the fewest pins."""
+    """Return the best organisations of each workload, with the one that needs the fewest pins."""
     told = []
     for load in _present(runs):
         names = _best(runs, load)
@@ -177,9 +177,9 @@ def best(runs: Outcomes) -> Answer:
 
 @exhibit.tabulates("suits")
 def tabled(runs: Outcomes) -> pl.DataFrame:
-    """What organisations cost, and which of them are best, by workload.
+    """Return the costs of organisations, and the best of them, by workload.
 
-    Times are of mean latency over the baseline's; written are pages of flash for each of hosts.
+    Times are mean latencies relative to the baseline; written are flash pages per host page.
     """
     import polars as pl
 
@@ -202,7 +202,7 @@ def tabled(runs: Outcomes) -> pl.DataFrame:
 
 @exhibit.draws("suits")
 def drawn(runs: Outcomes) -> Picture:
-    """The table as a plot."""
+    """Draw the table as a plot."""
     loads = _present(runs)
     labels = {
         name: told.replace(": ", ":\n").replace(" (", "\n(").replace(", ", ",\n")
@@ -217,7 +217,7 @@ def drawn(runs: Outcomes) -> Picture:
         groups,
         plots.Looks(*LOADS.values()),
         label="mean latency, over the baseline's",
-        title="Which organisation suits which workload",
+        title="Suitability of organisations for workloads",
         log=True,
         overloaded={
             (label, LOADS[load])

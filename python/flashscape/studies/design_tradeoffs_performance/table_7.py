@@ -1,4 +1,4 @@
-"""Table 7: what is left of blocks' lives after the same writes, and how many expired."""
+"""Table 7: remaining lives of blocks after the same writes, and expired blocks."""
 
 from __future__ import annotations
 
@@ -24,24 +24,24 @@ exhibit = Exhibit()
 
 @exhibit.runs
 def runs(setting: Setting) -> list[Run]:
-    """IOzone with each algorithm; and where any of equal victims is taken, not the last."""
+    """Return IOzone with each algorithm, and runs that draw among equal victims."""
     return _wear.runs(setting) + _wear.runs_of_drawn(setting)
 
 
 @exhibit.measures("A-15")
 def levelled(runs: Outcomes) -> Answer:
-    """What is left with each algorithm; of the means only what migration leaves is a finding."""
+    """Return the remaining lives; of the means, only the one with migration is a finding."""
     means = {f"{figure_of(name)}_mean_life": spread(runs, name)[0] for name in _JUDGED}
     return Answer(_told(runs), _spreads(runs) | means)
 
 
 _JUDGED = ("greedy", "migration")
-"""Whose means say something: the cost of what migration moves."""
+"""Algorithms whose means are judged: their difference is the cost of migration."""
 
 
 @exhibit.measures("A-15n")
 def numbers(runs: Outcomes) -> Answer:
-    """The same beside the paper's numbers, and where any of equal victims is taken."""
+    """Return the same beside the paper's numbers, and with victims drawn among equal ones."""
     drawn = [expired(runs, f"{name}-drawn") for name in ("greedy", "rate-limiting")]
     deviation = spread(runs, "greedy-drawn")[1]
     return Answer(
@@ -53,7 +53,7 @@ def numbers(runs: Outcomes) -> Answer:
 
 
 def _spreads(runs: Outcomes) -> dict[str, float]:
-    """Standard deviations and expired blocks, as claims call them."""
+    """Return standard deviations and expired blocks, named as in claims."""
     figures: dict[str, float] = {}
     for name in ALGORITHMS:
         figures[f"{figure_of(name)}_stddev_life"] = spread(runs, name)[1]
@@ -62,7 +62,7 @@ def _spreads(runs: Outcomes) -> dict[str, float]:
 
 
 def _told(runs: Outcomes) -> str:
-    """The table in a line, and which of its means could not come out otherwise."""
+    """Return the table in a line, with a remark on the means that could not differ."""
     told = "; ".join(
         "{} {:.2f} / {:.2f} / {:,}".format(NAMES[name], *spread(runs, name), expired(runs, name))
         for name in ALGORITHMS
@@ -76,7 +76,7 @@ def _told(runs: Outcomes) -> str:
 
 @exhibit.tabulates("lives")
 def tabled(runs: Outcomes) -> pl.DataFrame:
-    """The table of the paper."""
+    """Return the paper's table."""
     import polars as pl
 
     rows = []

@@ -1,4 +1,4 @@
-"""Table 8: how lives of blocks are distributed after the same writes."""
+"""Table 8: distribution of the remaining lives of blocks after the same writes."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ _STEP = 5
 
 @exhibit.runs
 def runs(setting: Setting) -> list[Run]:
-    """IOzone with each algorithm: the runs of table 7."""
+    """Return IOzone with each algorithm: the runs of table 7."""
     return _wear.runs(setting)
 
 
 @exhibit.measures("A-16")
 def concentrated(runs: Outcomes) -> Answer:
-    """Variances of life."""
+    """Return variances of life."""
     variances = {name: spread(runs, name)[1] ** 2 for name in ALGORITHMS}
     figures = {
         "greedy_life_variance": variances["greedy"],
@@ -46,7 +46,7 @@ def concentrated(runs: Outcomes) -> Answer:
 
 
 def _classes() -> list[tuple[int, int]]:
-    """Lives from and to, both included."""
+    """Return classes of remaining lives, from and to, both included."""
     return [(0, 0), *((low, low + _STEP - 1) for low in range(1, LIFE, _STEP))]
 
 
@@ -61,7 +61,7 @@ def _told(low: int, high: int) -> str:
 
 @exhibit.draws("lives")
 def drawn(runs: Outcomes) -> Picture:
-    """The share of blocks by what is left of their lives."""
+    """Draw the share of blocks by remaining life."""
     groups: dict[str, dict[str, float | None]] = {
         _told(*each): {NAMES[name]: _shares(runs, name)[at] for name in ALGORITHMS}
         for at, each in enumerate(_classes())
@@ -74,7 +74,7 @@ def drawn(runs: Outcomes) -> Picture:
 
 @exhibit.tabulates("lives")
 def tabled(runs: Outcomes) -> pl.DataFrame:
-    """The same as a table."""
+    """Return the distribution as a table."""
     import polars as pl
 
     columns = {f"{name}_share": _shares(runs, name) for name in ALGORITHMS}

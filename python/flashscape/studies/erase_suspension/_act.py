@@ -1,8 +1,9 @@
-"""ACT at one multiplier, as a run of its own: what table 3 and figure 5 share.
+"""ACT at one multiplier, as a run of its own, for table 3 and figure 5.
 
 The load is that of `flashscape act`: small and large requests at random addresses, and a
-drive that was filled and overwritten once by large writes. What the paper leaves open and the
-ratings depend on is swept: the ramp of an erase and the size of the write buffer.
+drive that was filled and overwritten once by large writes. Two parameters that the paper leaves
+open and that the ratings depend on are swept: the ramp of an erase and the size of the write
+buffer.
 """
 
 from __future__ import annotations
@@ -21,26 +22,26 @@ if TYPE_CHECKING:
     from flashscape.reproduce import Setting
 
 RATED = ("baseline", "es", "i-es", "d-es", "t-es-64")
-"""Ideal-ES, which cannot be built, is not rated."""
+"""Schemes that are rated, without Ideal-ES, which cannot be built."""
 
 AT = 30
-"""The multiplier of figure 5."""
+"""Multiplier of figure 5."""
 
 _SALT_NS = 10_000_000_000
-"""In which the drive is overwritten once, before the load begins: 6.4 GiB at 1 GB/s and more."""
+"""Time in which the drive is overwritten once before the load: 6.4 GiB at 1 GB/s and more."""
 
 
 class Variant(NamedTuple):
-    """A drive by the two parameters that the paper leaves open and that ACT's ratings turn on."""
+    """A drive with values of two parameters that the paper leaves open and that change ratings."""
 
     ramp_us: int
-    """Time in which the voltage of a step of an erase rises. Step and verify stay a millisecond."""
+    """Time in which the voltage of an erase step rises. Step plus verify stays at a millisecond."""
     buffer_mib: int
     """Size of the write buffer."""
 
     @property
     def drive(self) -> dict[str, Any]:
-        """The tables that differ from the preset's."""
+        """Tables that differ from the preset's."""
         ramp, execute = f"{self.ramp_us} us", f"{_RAMP_AND_EXECUTE_US - self.ramp_us} us"
         return {
             "nand": {"erase": {"ramp": ramp, "execute": execute}},
@@ -49,32 +50,32 @@ class Variant(NamedTuple):
 
 
 _RAMP_AND_EXECUTE_US = 800
-"""Of a step of a millisecond, without its recovery and its verify of 100 us each."""
+"""Ramp and pulse of a step of a millisecond, without its recovery and verify of 100 us each."""
 
 PRESET = Variant(ramp_us=100, buffer_mib=1)
-"""The drive of all other exhibits."""
+"""Drive of all other exhibits."""
 
 RAMPS_US = (100, 200, 300)
 BUFFERS_MIB = (1, 4, 16)
-"""What is swept: the ramps and buffers that are as plausible as the preset's."""
+"""Buffer sizes of the sweep: with the ramps, they are as plausible as the preset's."""
 
 VARIANTS = tuple(Variant(ramp, buffer) for ramp in RAMPS_US for buffer in BUFFERS_MIB)
 
 
 def ladder(setting: Setting) -> range:
-    """The multipliers that are tried with the preset."""
+    """Return the multipliers that are tried with the preset."""
     tried: range = setting.pick(short=range(8, 42, 2), full=range(2, 61))
     return tried
 
 
 def map_ladder(setting: Setting) -> range:
-    """The multipliers that are tried with each variant."""
+    """Return the multipliers that are tried with each variant."""
     tried: range = setting.pick(short=range(8, 64, 4), full=range(4, 62, 2))
     return tried
 
 
 def runs(setting: Setting, multipliers: Iterable[int], schemes: Iterable[str] = RATED) -> list[Run]:
-    """A run of the preset for each scheme and multiplier."""
+    """Return a run of the preset for each scheme and multiplier."""
     steps = list(multipliers)
     return [
         _run(run_name(scheme, k), scheme, PRESET, k, lengths(k))
@@ -84,7 +85,7 @@ def runs(setting: Setting, multipliers: Iterable[int], schemes: Iterable[str] = 
 
 
 def map_runs(setting: Setting) -> list[Run]:
-    """A run for each variant, scheme and multiplier of the map."""
+    """Return a run for each variant, scheme and multiplier of the map."""
     return [
         _run(map_name(variant, scheme, k), scheme, variant, k, lengths(k))
         for variant in VARIANTS
@@ -94,18 +95,18 @@ def map_runs(setting: Setting) -> list[Run]:
 
 
 def run_name(scheme: str, multiplier: int) -> str:
-    """The name of a run of the preset."""
+    """Return the name of a run of the preset."""
     return f"act-{scheme}-{multiplier}x"
 
 
 def map_name(variant: Variant, scheme: str, multiplier: int) -> str:
-    """The name of a run of the map."""
+    """Return the name of a run of the map."""
     of = f"ramp-{variant.ramp_us}us-buffer-{variant.buffer_mib}mib"
     return f"act-map-{of}-{scheme}-{multiplier}x"
 
 
 def lengths(multiplier: int) -> load.Lengths:
-    """Whole cycles of collection, five seconds at least, after two of warm-up."""
+    """Return whole GC cycles, five seconds at least, after two seconds of warm-up."""
     return load.lengths(multiplier, cycle_bytes(), warm_up_ns=None, time_ns=None, slices=1)
 
 
@@ -116,7 +117,7 @@ def _derived() -> dict[str, Any]:
 
 
 def cycle_bytes() -> int:
-    """Bytes that a host writes in a cycle of collection."""
+    """Return bytes that a host writes in a GC cycle."""
     return load.cycle_bytes(_derived())
 
 

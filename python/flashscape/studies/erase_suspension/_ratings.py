@@ -1,4 +1,4 @@
-"""Ratings of ACT: the highest multipliers that pass, and the orders that the paper has of them."""
+"""Ratings of ACT: the highest multipliers that pass, and the orders that the paper states."""
 
 from __future__ import annotations
 
@@ -29,20 +29,20 @@ class Ratings(NamedTuple):
 
     @property
     def baseline_is_poor(self) -> bool:
-        """E-10: Baseline is rated below D-ES and T-ES in the performance test."""
+        """True if E-10 holds: Baseline is rated below D-ES and T-ES in the performance test."""
         rated = self.performance
         return rated["baseline"] < min(rated["d-es"], rated["t-es-64"])
 
     @property
     def writes_starve(self) -> bool:
-        """E-11: ES and I-ES fail the stress test at a multiplier that all others pass."""
+        """True if E-11 holds: ES and I-ES fail the stress test at a multiplier that others pass."""
         rated = self.stress
         others = min(rated["baseline"], rated["d-es"], rated["t-es-64"])
         return max(rated["es"], rated["i-es"]) < others
 
     @property
     def deferral_is_best(self) -> bool:
-        """E-12: nobody is rated above D-ES or T-ES in the performance test."""
+        """True if E-12 holds: no scheme is rated above D-ES or T-ES in the performance test."""
         rated = self.performance
         others = max(rated["baseline"], rated["es"], rated["i-es"])
         return others <= min(rated["d-es"], rated["t-es-64"])
@@ -53,11 +53,11 @@ ORDERS: dict[str, Callable[[Ratings], bool]] = {
     "E-11": lambda rated: rated.writes_starve,
     "E-12": lambda rated: rated.deferral_is_best,
 }
-"""The order of ratings that each claim states."""
+"""Order of ratings that each claim states."""
 
 
 def of_preset(runs: Outcomes, threads: int = 1) -> Ratings:
-    """Ratings of the preset."""
+    """Return ratings of the preset."""
     ladder = _act.ladder(runs.setting)
     return _rated(
         lambda scheme, k: failures(
@@ -68,7 +68,7 @@ def of_preset(runs: Outcomes, threads: int = 1) -> Ratings:
 
 
 def of_variant(runs: Outcomes, variant: _act.Variant, threads: int) -> Ratings:
-    """Ratings of a variant of the drive."""
+    """Return ratings of a variant of the drive."""
     ladder = _act.map_ladder(runs.setting)
     return _rated(
         lambda scheme, k: failures(
@@ -82,7 +82,7 @@ def of_variant(runs: Outcomes, variant: _act.Variant, threads: int) -> Ratings:
 
 
 def _rated(failures_of: Callable[[str, int], Failures], ladder: Iterable[int]) -> Ratings:
-    """The highest multipliers below which all pass, too."""
+    """Return the highest multipliers below which all pass, too."""
     steps = list(ladder)
     found = Ratings({}, {})
     for scheme in _act.RATED:
@@ -99,9 +99,9 @@ def _rated(failures_of: Callable[[str, int], Failures], ladder: Iterable[int]) -
 def failures(
     outcome: Outcome, multiplier: int, lengths: load.Lengths, *, threads: int = 1
 ) -> Failures:
-    """Why a run fails the stress test, and the performance test; nothing if it passes.
+    """Return the reasons for failing the stress test, and the performance test; none if it passes.
 
-    Conditions are those of `flashscape act`, the fourth by the paper's words: the mean service
+    Conditions are those of `flashscape act`, the fourth as the paper states it: the mean service
     time of each kind of request is less than the time from one request of its stream to the next.
     """
     if outcome.error is not None:
@@ -113,7 +113,7 @@ def failures(
 
 
 def why_no_more(runs: Outcomes, scheme: str) -> str:
-    """The first condition that a scheme fails above its stress rating, with the preset."""
+    """Return the first condition that a scheme fails above its stress rating, with the preset."""
     stress = of_preset(runs).stress[scheme]
     above = [k for k in _act.ladder(runs.setting) if k > stress]
     if not above:
@@ -150,17 +150,17 @@ def _listed(numbers: list[int]) -> str:
 
 
 def region(runs: Outcomes, claim: str) -> Region:
-    """Where on the map the order of a claim holds."""
+    """Return the part of the map in which the order of a claim holds."""
     tried = [(variant, threads) for variant in _act.VARIANTS for threads in THREADS]
     holds = [each for each in tried if ORDERS[claim](of_variant(runs, *each))]
     return Region(tuple(holds), len(tried))
 
 
 def figure_of(scheme: str, test: str) -> str:
-    """The name of a rating in the claims."""
+    """Return the name of a rating in the claims."""
     return f"{scheme.removesuffix('-64').replace('-', '_')}_{test}_multiplier"
 
 
 def told(rated: dict[str, int]) -> str:
-    """Ratings of schemes in words."""
+    """Format the ratings of schemes."""
     return ", ".join(f"{SCHEMES[scheme]} {k}x" for scheme, k in rated.items())

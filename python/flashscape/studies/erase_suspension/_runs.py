@@ -1,7 +1,7 @@
 """Runs and schemes that the exhibits share.
 
-The drive is the preset ``atc19``; what the paper leaves open of it, and why it is as it is,
-stands there.
+The drive is the preset ``atc19``, which also names the values that the paper leaves open,
+with the reasons for our choices.
 """
 
 from __future__ import annotations
@@ -23,18 +23,18 @@ SCHEMES = {
     "d-es": "D-ES",
     "t-es-64": "T-ES(64)",
 }
-"""The paper's schemes by the names of their runs."""
+"""Schemes of the paper, by the names of their runs."""
 
 LOOKS = plots.Looks(*SCHEMES.values())
 
 STARVES = ("StarvationError",)
-"""How a run may end that is a finding."""
+"""Errors that are findings if they end a run."""
 
 TIMEOUTS_MS = (4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096)
 """N of T-ES (table 4)."""
 
 _STARVATION_LIMIT = "5 s"
-"""Beyond any N and what collection adds to it. The paper's simulator gives up, too."""
+"""Limit beyond any N plus the time of a collection. The paper's simulator gives up, too."""
 
 
 def _t_es(timeout_ms: int) -> dict[str, str]:
@@ -42,7 +42,7 @@ def _t_es(timeout_ms: int) -> dict[str, str]:
 
 
 def drive(scheme: str) -> dict[str, Any]:
-    """The drive under one of the schemes, or under ``t-es-N`` for any N."""
+    """Return the drive under one of the schemes, or under ``t-es-N`` for any N."""
     policy: Any = scheme
     if scheme.startswith("t-es-"):
         policy = _t_es(int(scheme.removeprefix("t-es-")))
@@ -50,18 +50,18 @@ def drive(scheme: str) -> dict[str, Any]:
 
 
 FULL = {"fill": "random", "age": {"overwrites": 2.0}}
-"""The drive with its spare space full, too, as the paper measures."""
+"""Precondition that also fills the drive's spare space, as in the paper's measurements."""
 
 
 def fio_name(scheme: str, seed: int = 1) -> str:
-    """How a run of the mix is called."""
+    """Return the name of a run of the mix."""
     return f"fio-{scheme}" if seed == 1 else f"fio-{scheme}-seed-{seed}"
 
 
 def fio(
     setting: Setting, schemes: Iterable[str] = SCHEMES, seeds: Iterable[int] = (1,)
 ) -> list[Run]:
-    """4 KiB at random over the whole drive, 70 % reads, queue depth 16.
+    """Return runs of 4 KiB at random over the whole drive, 70 % reads, queue depth 16.
 
     A quarter of the short profile's requests would do for ten reads beyond p99.999.
     """
@@ -94,14 +94,14 @@ MICRO_MS = 2000
 """T of figure 3."""
 
 MICRO_TIMES = (1, 2, 4)
-"""How many T the runs of figure 3 are long."""
+"""Lengths of the runs of figure 3, in multiples of T."""
 
 
 def micro(schemes: Iterable[str]) -> list[Run]:
-    """128 KiB reads beside 128 KiB writes, each at queue depth 1, for T, 2 T and 4 T.
+    """Return 128 KiB reads beside 128 KiB writes, each at queue depth 1, for T, 2 T and 4 T.
 
-    Nothing is issued after the end; a write that starves by then is answered when the reads are,
-    and counts with its whole wait.
+    Nothing is issued after the end; a write that starves until then is answered after the reads,
+    and counts with its whole latency.
     """
     streams = [
         {"name": "reads", "reads": "100 %", "size": "128 KiB"},
@@ -126,35 +126,35 @@ def micro(schemes: Iterable[str]) -> list[Run]:
 _READS_PER_SECOND = 32_100
 _CLEANERS = 32
 _THINK_US = 1600
-"""Of the TPC-C trace: 51.3 thousand requests a second, 62.6 % of them reads. So many writers with
-such pauses would make the other 19.2 thousand if nothing delayed them.
-"""
+"""Pause of a writer. The TPC-C trace has 51.3 thousand requests a second, 62.6 % of them reads. So
+many writers with such pauses would issue the other 19.2 thousand if they were never delayed."""
 
 DENSER = 5
-"""How many times as dense as in the trace reads are in the runs that both ES and I-ES are to starve
-in. Starvation needs reads that are dense on a die: I-ES starves where they leave no 1.1 ms free,
-ES, which keeps what it has executed, where they leave no ramp free, 0.1 ms. At the trace's own pace
-only I-ES does. That both do in the paper says that its reads are denser.
+"""Read rate relative to the trace, in the runs in which both ES and I-ES should starve.
+
+Starvation needs reads that are dense on a die: I-ES starves if they leave no 1.1 ms free;
+ES, which keeps executed pulses, starves if they leave no ramp free, 0.1 ms. At the trace's own
+pace only I-ES does. Both starve in the paper, so the reads of its trace are denser.
 """
 
 _UNITS_OF_A_READ = 3 - 1 / 8
-"""Mapping units of 4 KiB that 8 KiB at any 512 B lie on, in the mean."""
+"""Mean number of 4 KiB mapping units that 8 KiB at any multiple of 512 B cover."""
 
 _DIES = 8
 
 
 def lambda_t(denser: int = 1) -> float:
-    """Reads of a die in the time of a step, of a millisecond."""
+    """Return the reads of a die in the time of a step, of a millisecond."""
     return denser * _READS_PER_SECOND * _UNITS_OF_A_READ / _DIES / 1000
 
 
 def tpcc(setting: Setting, scheme: str, denser: int = 1) -> Run:
-    """The synthetic trace for TPC-C: 8 KiB at any 512 B, uniform.
+    """Return a run of the synthetic TPC-C trace: 8 KiB at any multiple of 512 B, uniform.
 
-    Users' reads come openly (Poisson), at the trace's rate or denser. Writes are those of 32
-    page cleaners, which would make the trace's rate of writes if nothing delayed them. They do
-    not pile up without bound behind an erase that starves, while reads go on; so the drive sees
-    a larger share of reads than the trace has.
+    Users' reads have open arrivals (Poisson), at the trace's rate or denser. Writes are those of 32
+    page cleaners, which would issue writes at the trace's rate if they were never delayed. So they
+    cannot pile up without bound behind a starving erase while reads continue, and the drive gets
+    a larger share of reads than in the trace.
     """
     timeout_ms = int(scheme.removeprefix("t-es-")) if scheme.startswith("t-es-") else 0
     seconds = (10 if timeout_ms <= 1024 else 30) * setting.pick(short=1, full=4)
@@ -184,18 +184,18 @@ def tpcc(setting: Setting, scheme: str, denser: int = 1) -> Run:
 
 
 def tpcc_name(scheme: str, denser: int = 1) -> str:
-    """How a run of the synthetic trace is called."""
+    """Return the name of a run of the synthetic trace."""
     return f"tpcc-{scheme}" if denser == 1 else f"tpcc-dense-{scheme}"
 
 
 TRACE = "tpcc-small.trace"
-"""Part of the TPC-C trace, 7 thousand requests of 136 ms, which comes with MQSim."""
+"""A part of the TPC-C trace, 7 thousand requests of 136 ms, which is included in MQSim."""
 
 
 def tpcc_trace(setting: Setting) -> list[Run]:
-    """The trace itself under each scheme, at its own pace, where it is there.
+    """Return the trace itself under each scheme, at its own pace, if its file exists.
 
-    Its 16 devices are folded into the drive. Reads go on for 136 ms, so no erase can starve for
+    Its 16 devices are folded into the drive. Reads continue for 136 ms, so no erase can starve
     longer.
     """
     file = setting.trace(TRACE)

@@ -1,4 +1,4 @@
-"""What the time of reads goes to, by scheme."""
+"""Causes of read latency, by scheme."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ _TAIL = 99.9
 
 
 def erase_shares(results: Mapping[str, Result]) -> pl.DataFrame:
-    """Return the shares of reads' time that erases take, of all reads and of those beyond p99.9.
+    """Return the shares of erases in the latency of all reads and of those beyond p99.9.
 
-    Erases take it at work, and until an interrupted one has freed its unit (``suspension``).
-    What lies beyond a percentile is known to 1.6 % of its latency.
+    Erases cause it while they run, and until an interrupted one frees its unit (``suspension``).
+    The limit of a percentile is known to 1.6 % of its latency.
     """
     import polars as pl
 

@@ -1,4 +1,4 @@
-"""What the abstract says."""
+"""Claims of the abstract."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _COMPARED = {"baseline": "baseline", "t_es": "t-es-64"}
 
 @exhibit.runs
 def runs(setting: Setting) -> list[Run]:
-    """Those of figures 4 to 6 that the abstract is about."""
+    """Return the runs of figures 4 to 6 that the abstract refers to."""
     mix = fio(setting, ("baseline", "es", "i-es", "t-es-64"))
     act = _act.runs(setting, [_act.AT], _COMPARED.values())
     return [*mix, *act, *(tpcc(setting, scheme) for scheme in _COMPARED.values())]
@@ -28,7 +28,7 @@ def runs(setting: Setting) -> list[Run]:
 
 @exhibit.measures("E-1")
 def below_200_us(runs: Outcomes) -> Answer:
-    """The read tails of the schemes that interrupt at once."""
+    """Return the read tails of the schemes that interrupt at once."""
     schemes = {**_COMPARED, "i_es": "i-es", "es": "es"}
     tails = {
         f"{name}_read_p99_999_ns": percentile(runs[f"fio-{scheme}"].measured.read, 99.999)
@@ -40,7 +40,7 @@ def below_200_us(runs: Outcomes) -> Answer:
 
 @exhibit.measures("E-2")
 def five_times(runs: Outcomes) -> Answer:
-    """The longest reads of ACT and TPC-C with T-ES and under Baseline."""
+    """Return the longest reads of ACT and TPC-C with T-ES and under Baseline."""
     figures = {}
     for name, scheme in _COMPARED.items():
         small = runs[_act.run_name(scheme, _act.AT)].measured.of_kind("read", load.slice_name(0))

@@ -1,4 +1,4 @@
-"""Figure 3: large reads without a gap beside large writes, and which writes starve."""
+"""Figure 3: large reads without gaps beside large writes, and the writes that starve."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _SCHEMES = ("baseline", "es", "i-es", "d-es", "t-es-64")
 
 @exhibit.runs
 def runs(_: Setting) -> list[Run]:
-    """Runs of T, 2 T and 4 T."""
+    """Return runs of T, 2 T and 4 T."""
     return micro(_SCHEMES)
 
 
@@ -30,7 +30,7 @@ def _longest(runs: Outcomes, scheme: str, times: int) -> Figure:
 
 @exhibit.measures("E-9")
 def growth(runs: Outcomes) -> Answer:
-    """The longest write in a run of T and in one of 4 T."""
+    """Return the longest write in a run of T and in one of 4 T."""
     figures, told = {}, []
     for scheme in ("baseline", "es", "i-es"):
         longest = {times: _longest(runs, scheme, times) for times in (1, 4)}
@@ -42,7 +42,7 @@ def growth(runs: Outcomes) -> Answer:
 
 @exhibit.draws("writes")
 def drawn(runs: Outcomes) -> Picture:
-    """The longest write by the length of the run."""
+    """Draw the longest write by the length of the run."""
     points = {
         SCHEMES[s]: [
             (times * MICRO_MS * 1e6, float(_longest(runs, s, times).numbers[0]))

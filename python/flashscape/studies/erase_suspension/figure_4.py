@@ -18,32 +18,32 @@ if TYPE_CHECKING:
 exhibit = Exhibit()
 
 _SEEDS = (1, 2, 3)
-"""Of E-8: a tail of writes is that of a few collections."""
+"""Seeds for E-8: a tail of writes comes from a few collections."""
 
 
 @exhibit.runs
 def runs(setting: Setting) -> list[Run]:
-    """The mix under each scheme, with several seeds."""
+    """Return the mix under each scheme, with several seeds."""
     return fio(setting, seeds=_SEEDS)
 
 
 _SUSPEND_NS = 100_000
-"""A recovery, which an interruption takes."""
+"""Duration of the recovery that an interruption needs."""
 
 
 def reads(runs: Outcomes, scheme: str, percent: float) -> Figure:
-    """A percentile of reads of a scheme."""
+    """Return a percentile of reads of a scheme."""
     return percentile(runs[f"fio-{scheme}"].measured.read, percent)
 
 
 def write_tail(runs: Outcomes, scheme: str) -> float:
-    """The p99.999 of writes of a scheme, in nanoseconds: the mean over seeds."""
+    """Return the p99.999 of writes of a scheme, in nanoseconds: the mean over seeds."""
     each = [runs[fio_name(scheme, s)].measured.write.percentile(99.999) for s in _SEEDS]
     return sum(tail or 0 for tail in each) / len(each)
 
 
 def mean_write(runs: Outcomes, scheme: str) -> Figure:
-    """The mean write of a scheme over the writes of all seeds."""
+    """Return the mean write of a scheme over the writes of all seeds."""
     each = [runs[fio_name(scheme, s)].measured.write for s in _SEEDS]
     requests = sum(of_seed.requests for of_seed in each)
     whole = sum((of_seed.mean or 0.0) * of_seed.requests for of_seed in each)
@@ -52,7 +52,7 @@ def mean_write(runs: Outcomes, scheme: str) -> Figure:
 
 @exhibit.measures("E-3")
 def baseline(runs: Outcomes) -> Answer:
-    """The tail of reads that wait for whole erases."""
+    """Return the tail of reads that wait for whole erases."""
     ours = reads(runs, "baseline", 99.999)
     return Answer(
         f"p99.999 {ours.text('ns')}",
@@ -65,7 +65,7 @@ def baseline(runs: Outcomes) -> Answer:
 
 @exhibit.measures("E-4")
 def deferred(runs: Outcomes) -> Answer:
-    """The tail of reads that wait for a step."""
+    """Return the tail of reads that wait for a step."""
     ours = reads(runs, "d-es", 99.999)
     figures = {
         f"{scheme.replace('-', '_')}_read_p99_999_ns": reads(runs, scheme, 99.999)
@@ -76,7 +76,7 @@ def deferred(runs: Outcomes) -> Answer:
 
 @exhibit.measures("E-5")
 def immediate(runs: Outcomes) -> Answer:
-    """The tails of ES and I-ES beside that of Ideal-ES."""
+    """Compare the tails of ES and I-ES with that of Ideal-ES."""
     durations = check(runs["fio-ideal-es"].measured.summary["config"])["durations_ns"]
     figures: dict[str, object] = {
         f"{scheme.replace('-', '_')}_read_p99_999_ns": reads(runs, scheme, 99.999)
@@ -92,7 +92,7 @@ def immediate(runs: Outcomes) -> Answer:
 
 @exhibit.measures("E-6")
 def timed_out(runs: Outcomes) -> Answer:
-    """How many erases T-ES made reads wait for the end of a step."""
+    """Return the number of erases that made reads wait for the end of a step under T-ES."""
     summary = runs["fio-t-es-64"].measured.summary["flash"]
     erases = summary["erases"]["erase"]["commands"]
     late = summary["erase_deferrals"]
@@ -103,7 +103,7 @@ def timed_out(runs: Outcomes) -> Answer:
 
 @exhibit.measures("E-7")
 def longest_write(runs: Outcomes) -> Answer:
-    """The longest write under Baseline beside the longest collection."""
+    """Compare the longest write under Baseline with the longest collection."""
     measured = runs["fio-baseline"].measured
     longest = measured.write.max
     collection = measured.summary["collection"]["max_ns"]
@@ -115,7 +115,7 @@ def longest_write(runs: Outcomes) -> Answer:
 
 @exhibit.measures("E-8")
 def slower_writes(runs: Outcomes) -> Answer:
-    """Mean writes of all schemes; tails beside them."""
+    """Return mean writes of all schemes, with their tails."""
     means = {scheme: mean_write(runs, scheme) for scheme in SCHEMES}
     figures: dict[str, object] = {
         f"{scheme.removesuffix('-64').replace('-', '_')}_write_mean_ns": mean
@@ -135,7 +135,7 @@ def slower_writes(runs: Outcomes) -> Answer:
 
 @exhibit.draws("tails")
 def drawn(runs: Outcomes) -> Picture:
-    """Reads and writes, a curve for each scheme, and a thin one for each other seed."""
+    """Draw reads and writes, a curve for each scheme, and a thin one for each further seed."""
     results = {name: runs[f"fio-{scheme}"].measured for scheme, name in SCHEMES.items()}
     references = {
         "reads": [
@@ -164,5 +164,5 @@ def drawn(runs: Outcomes) -> Picture:
 
 @exhibit.tabulates("causes")
 def causes(runs: Outcomes) -> pl.DataFrame:
-    """What reads wait for, by scheme."""
+    """Return the causes of read latency, by scheme."""
     return erase_shares({s: runs[f"fio-{s}"].measured for s in SCHEMES})

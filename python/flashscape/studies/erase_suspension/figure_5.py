@@ -23,13 +23,13 @@ _PERCENTILES = (95.0, 99.0, 99.9)
 
 @exhibit.runs
 def runs(setting: Setting) -> list[Run]:
-    """The runs of table 3, which include 30 times."""
+    """Return the runs of table 3, which include multiplier 30."""
     return [*_act.runs(setting, _act.ladder(setting)), *_act.map_runs(setting)]
 
 
 @exhibit.measures("E-12")
 def ratings(runs: Outcomes) -> Answer:
-    """Performance ratings, and whether the runs at 30 times end."""
+    """Return performance ratings, and which runs at multiplier 30 end."""
     rated, found = _ratings.of_preset(runs).performance, _ratings.region(runs, "E-12")
     figures: dict[str, object] = {_ratings.figure_of(s, "performance"): k for s, k in rated.items()}
     for scheme, name in (("d-es", "d_es"), ("t-es-64", "t_es")):
@@ -46,7 +46,7 @@ def _at_30(runs: Outcomes, scheme: str) -> Outcome:
 
 @exhibit.draws("small-reads")
 def drawn(runs: Outcomes) -> Picture:
-    """Percentiles of small reads."""
+    """Draw percentiles of small reads."""
     groups: dict[str, dict[str, float | None]] = {}
     for percent in _PERCENTILES:
         groups[f"p{percent:g}"] = {
@@ -69,7 +69,7 @@ def drawn(runs: Outcomes) -> Picture:
 
 
 def _is_behind(run: Outcome) -> bool:
-    """Whether writes starve, or pile up until the end."""
+    """Return True if writes starve, or pile up until the end."""
     if run.error is not None:
         return True
     return any(note.startswith("overload: ") for note in run.measured.summary["notes"])
@@ -77,5 +77,5 @@ def _is_behind(run: Outcome) -> bool:
 
 @exhibit.tabulates("causes")
 def causes(runs: Outcomes) -> pl.DataFrame:
-    """Causes of waiting of reads, by scheme."""
+    """Return the causes of read latency, by scheme."""
     return erase_shares({s: _at_30(runs, s).measured for s in _act.RATED})

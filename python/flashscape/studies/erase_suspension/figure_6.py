@@ -27,20 +27,20 @@ exhibit = Exhibit()
 
 @exhibit.runs
 def runs(setting: Setting) -> list[Run]:
-    """The synthetic trace at the trace's pace and denser, and the trace itself."""
+    """Return the synthetic trace at the trace's pace and denser, and the trace itself."""
     synthetic = [tpcc(setting, s, denser) for denser in (1, DENSER) for s in SCHEMES]
     return [*synthetic, *tpcc_trace(setting)]
 
 
 def longest(runs: Outcomes, scheme: str, kind: str, denser: int = 1) -> Figure:
-    """The longest request of a kind."""
+    """Return the longest request of a kind."""
     latency = runs[tpcc_name(scheme, denser)].measured.of_kind(kind)
     return Figure(latency.max, latency.requests)
 
 
 @exhibit.measures("E-13")
 def bounded(runs: Outcomes) -> Answer:
-    """The longest write with T-ES(64), and that under Baseline, which collection alone makes."""
+    """Return the longest write with T-ES(64), and that of collection alone, under Baseline."""
     ours, alone = longest(runs, "t-es-64", "write"), longest(runs, "baseline", "write")
     figures = {"t_es_write_max_ns": ours, "baseline_write_max_ns": alone}
     return Answer(f"{ours.text('ns')}; Baseline {alone.text('ns')}", figures)
@@ -48,7 +48,7 @@ def bounded(runs: Outcomes) -> Answer:
 
 @exhibit.measures("E-14")
 def tails(runs: Outcomes) -> Answer:
-    """Who ends, and the longest requests, where reads are dense; who ends where they are not."""
+    """Return the schemes that end, with dense reads and at the trace's pace, and the tails."""
     figures: dict[str, object] = {
         "es_completed": _ends(runs, "es", DENSER),
         "i_es_completed": _ends(runs, "i-es", DENSER),
@@ -97,21 +97,21 @@ def _drawn(runs: Outcomes, denser: int) -> Picture:
 
 @exhibit.draws("tails")
 def drawn(runs: Outcomes) -> Picture:
-    """Reads and writes at the trace's pace; of a scheme that starves what it had until then."""
+    """Draw reads and writes at the trace's pace; for a starving scheme, until the starvation."""
     return _drawn(runs, 1)
 
 
 @exhibit.draws("tails-denser")
 def drawn_denser(runs: Outcomes) -> Picture:
-    """The same where reads are denser."""
+    """Draw the same with denser reads."""
     return _drawn(runs, DENSER)
 
 
 @exhibit.tabulates("trace")
 def trace(runs: Outcomes) -> pl.DataFrame:
-    """The trace itself, at its own pace; no rows where it is absent.
+    """Return the trace itself, at its own pace; no rows if it is absent.
 
-    It has more writes than the drive can place when it is full, so those pile up.
+    It has more writes than a full drive can absorb, so they pile up.
     """
     import polars as pl
 
@@ -136,13 +136,13 @@ def trace(runs: Outcomes) -> pl.DataFrame:
 
 @exhibit.tabulates("causes")
 def causes(runs: Outcomes) -> pl.DataFrame:
-    """What reads wait for, by scheme."""
+    """Return the causes of read latency, by scheme."""
     return erase_shares({s: runs[tpcc_name(s)].measured for s in SCHEMES})
 
 
 @exhibit.tabulates("requests")
 def requests(runs: Outcomes) -> pl.DataFrame:
-    """How many reads and writes each scheme served: writers that wait write less."""
+    """Return the served reads and writes of each scheme: delayed writers issue fewer writes."""
     import polars as pl
 
     rows = []

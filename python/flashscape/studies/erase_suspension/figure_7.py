@@ -21,7 +21,7 @@ _DRAWN_MS = (4, 16, 64, 256, 1024, 4096)
 
 @exhibit.runs
 def runs(setting: Setting) -> list[Run]:
-    """The synthetic trace with D-ES, I-ES and every timeout between them."""
+    """Return the synthetic trace with D-ES, I-ES and every timeout between them."""
     schemes = ("d-es", "i-es", *(f"t-es-{n}" for n in TIMEOUTS_MS))
     return [tpcc(setting, scheme) for scheme in schemes]
 
@@ -31,7 +31,7 @@ def _reads(runs: Outcomes, timeout_ms: int) -> Latency:
 
 
 def _share_over(latency: Latency, threshold_ns: int) -> Figure:
-    """The share of requests beyond a threshold, to the width of a bucket, 0.1 %."""
+    """Return the share of requests beyond a threshold, to the width of a bucket, 0.1 %."""
     slower = sum(count for upper, count in latency.buckets if upper > threshold_ns)
     return Figure(slower / latency.requests, latency.requests, slower)
 
@@ -46,7 +46,7 @@ def _means(runs: Outcomes) -> list[Figure]:
 
 @exhibit.measures("E-16")
 def transition(runs: Outcomes) -> Answer:
-    """How many reads wait for a step, by N."""
+    """Return the shares of reads that wait for a step, by N."""
     shares, slow = _shares(runs, 500_000), _shares(runs, 200_000)
     figures = {
         "reads_over_500us_share": along(shares),
@@ -65,7 +65,7 @@ def transition(runs: Outcomes) -> Answer:
 
 @exhibit.measures("E-17")
 def trade(runs: Outcomes) -> Answer:
-    """Slow reads, mean reads and the longest write, by N."""
+    """Return slow reads, mean reads and the longest write, by N."""
     slow, means = _shares(runs, 200_000), _means(runs)
     writes = [longest(runs, f"t-es-{n}", "write") for n in TIMEOUTS_MS]
     figures = {
@@ -83,7 +83,7 @@ def trade(runs: Outcomes) -> Answer:
 
 @exhibit.draws("read-tails")
 def drawn(runs: Outcomes) -> Picture:
-    """Reads, from D-ES through growing timeouts to I-ES."""
+    """Draw reads, from D-ES through growing timeouts to I-ES."""
     names = ["D-ES", *(f"T-ES({n})" for n in _DRAWN_MS), "I-ES"]
     curves = {"D-ES": runs["tpcc-d-es"].measured.read, "I-ES": runs["tpcc-i-es"].measured.read}
     curves |= {f"T-ES({n})": _reads(runs, n) for n in _DRAWN_MS}
@@ -92,7 +92,7 @@ def drawn(runs: Outcomes) -> Picture:
 
 @exhibit.draws("by-timeout")
 def by_timeout(runs: Outcomes) -> Picture:
-    """The three trends."""
+    """Draw the three trends."""
     writes = [longest(runs, f"t-es-{n}", "write") for n in TIMEOUTS_MS]
     panels = {
         "share of reads over 200 µs": _shares(runs, 200_000),

@@ -19,13 +19,13 @@ exhibit = Exhibit()
 
 @exhibit.runs
 def runs(setting: Setting) -> list[Run]:
-    """A ladder of multipliers for each scheme, with the preset and its variants."""
+    """Return a ladder of multipliers for each scheme, with the preset and its variants."""
     return [*_act.runs(setting, _act.ladder(setting)), *_act.map_runs(setting)]
 
 
 @exhibit.measures("E-10")
 def baseline(runs: Outcomes) -> Answer:
-    """Baseline's ratings beside the others'."""
+    """Compare Baseline's ratings with the others'."""
     rated, found = _ratings.of_preset(runs), _ratings.region(runs, "E-10")
     figures: dict[str, object] = {
         _ratings.figure_of(scheme, "performance"): rated.performance[scheme]
@@ -41,7 +41,7 @@ def baseline(runs: Outcomes) -> Answer:
 
 @exhibit.measures("E-11")
 def stress(runs: Outcomes) -> Answer:
-    """Stress ratings."""
+    """Return stress ratings."""
     rated, found = _ratings.of_preset(runs).stress, _ratings.region(runs, "E-11")
     figures: dict[str, object] = {_ratings.figure_of(s, "stress"): k for s, k in rated.items()}
     figures["combinations_in_order"] = len(found.holds)
@@ -51,7 +51,7 @@ def stress(runs: Outcomes) -> Answer:
 
 @exhibit.draws("ratings")
 def drawn(runs: Outcomes) -> Picture:
-    """Both ratings of each scheme with the preset, by the number of threads."""
+    """Draw both ratings of each scheme with the preset, by the number of threads."""
     rated = {threads: _ratings.of_preset(runs, threads) for threads in _ratings.THREADS}
     panels = {
         test: {
@@ -82,7 +82,7 @@ def _threads(number: int) -> str:
 
 @exhibit.draws("map")
 def mapped(runs: Outcomes) -> Picture:
-    """The variants for which each of the paper's orders holds, by the number of threads."""
+    """Draw the variants for which each of the paper's orders holds, by the number of threads."""
     panels = {
         _threads(threads): {
             (float(variant.buffer_mib), float(variant.ramp_us)): [
@@ -102,7 +102,7 @@ def mapped(runs: Outcomes) -> Picture:
 
 @exhibit.tabulates("ratings")
 def tabled(runs: Outcomes) -> pl.DataFrame:
-    """Ratings with the preset, by the number of threads."""
+    """Return ratings with the preset, by the number of threads."""
     import polars as pl
 
     rows = []
@@ -122,7 +122,7 @@ def tabled(runs: Outcomes) -> pl.DataFrame:
 
 @exhibit.tabulates("map")
 def region(runs: Outcomes) -> pl.DataFrame:
-    """Ratings of each variant, and the claims whose order holds there."""
+    """Return ratings of each variant, and the claims whose order holds there."""
     import polars as pl
 
     rows = []

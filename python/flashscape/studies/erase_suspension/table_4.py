@@ -18,7 +18,7 @@ exhibit = Exhibit()
 
 @exhibit.runs
 def runs(setting: Setting) -> list[Run]:
-    """The synthetic trace under Baseline and with every timeout."""
+    """Return the synthetic trace under Baseline and with every timeout."""
     return [tpcc(setting, "baseline"), *(tpcc(setting, f"t-es-{n}") for n in TIMEOUTS_MS)]
 
 
@@ -29,7 +29,7 @@ def _estimates(runs: Outcomes) -> list[int]:
 
 @exhibit.measures("E-15")
 def longest_writes(runs: Outcomes) -> Answer:
-    """The longest write by N, beside N and the longest under Baseline."""
+    """Return the longest write by N, beside N plus the longest under Baseline."""
     measured = along(longest(runs, f"t-es-{n}", "write") for n in TIMEOUTS_MS)
     estimated = along(_estimates(runs))
     figures = {"write_max_ns": measured, "estimate_ns": estimated}
@@ -38,7 +38,7 @@ def longest_writes(runs: Outcomes) -> Answer:
 
 @exhibit.tabulates("longest-writes")
 def tabled(runs: Outcomes) -> pl.DataFrame:
-    """The table of the paper."""
+    """Return the paper's table."""
     import polars as pl
 
     return pl.DataFrame(
