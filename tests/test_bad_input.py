@@ -277,7 +277,7 @@ def test_results_that_are_none(flashscape, tmp_path):
         (("check", "gone.toml"), "gone.toml: there is no such file (looked for {here}/gone.toml)"),
         (("explain", "gone"), "gone: there is no such directory (looked for {here}/gone)"),
         (("check", "sweep.toml"), "sweep.toml: is a sweep, not an experiment; flashscape sweep"),
-        (("trace", "info", "words.txt"), "remedy: write it as captured CSV"),
+        (("trace", "info", "words.txt"), "otherwise convert it to CSV with the header time_us,op"),
     ],
 )
 def test_what_was_mistaken_is_told_with_what_may_have_been_meant(

@@ -35,8 +35,8 @@ pub struct Tally {
     /// Blocks erased.
     pub erases: u64,
     /// Erased victims of garbage collection. The units moved out of a victim are counted in
-    /// `moved` at its erase, so over any period no more units are moved than the erased victims
-    /// held.
+    /// `moved` at its erase, so over any period no more units are moved than were in the erased
+    /// victims.
     #[serde(default)]
     pub collected: u64,
     /// See `collected`.
