@@ -236,10 +236,11 @@ fn check_record(experiment: &Experiment, problems: &mut Problems) {
 
 fn check_precondition(preconditioning: &PreconditionConfig, problems: &mut Problems) {
     let fills = preconditioning.fill != Fill::Empty;
-    let depends_on_fill = preconditioning.age.is_some() || preconditioning.share.is_some();
+    let depends_on_fill =
+        preconditioning.age.is_some() || preconditioning.share.is_some() || preconditioning.in_step;
     if preconditioning.snapshot.is_some() {
         if fills || depends_on_fill {
-            problems.push("precondition.snapshot", "the drive of a snapshot is filled and aged already; leave fill, share and age out, or the snapshot");
+            problems.push("precondition.snapshot", "the drive of a snapshot is filled and aged already; leave fill, share, age and in_step out, or the snapshot");
         }
         return;
     }
@@ -248,7 +249,7 @@ fn check_precondition(preconditioning: &PreconditionConfig, problems: &mut Probl
             .push("precondition.share", "fills nothing; leave fill and age out for an empty drive");
     }
     if !fills && depends_on_fill {
-        problems.push("precondition.fill", "an empty drive has nothing to age and no share that is filled; choose \"sequential\" or \"random\"");
+        problems.push("precondition.fill", "an empty drive has nothing to age, no share that is filled and no bins in step; choose \"sequential\" or \"random\"");
     }
     if preconditioning.share.is_some_and(|share| share.fraction() > 1.0) {
         problems.push("precondition.share", "more than the whole drive");

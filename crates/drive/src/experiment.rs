@@ -57,6 +57,11 @@ pub struct PreconditionConfig {
     /// Overwrites of the filled space, after the fill.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub age: Option<AgeConfig>,
+    /// True to begin with all bins in step: each has new open blocks, and equally many free blocks
+    /// if it has collected. Bins then fill and collect at about the same times, as after MQSim's
+    /// preconditioning. Default: false. Bins are then in different phases, as after long use.
+    #[serde(default)]
+    pub in_step: bool,
 }
 
 /// Pattern of the initial fill.

@@ -24,16 +24,24 @@ pub struct Preconditioned {
     pub tally: Tally,
 }
 
-/// A pool without space: the drive cannot hold what it is filled with.
+/// Too little space for the configured preconditioning.
 #[derive(Debug, thiserror::Error)]
-#[error(
-    "preconditioning: pool {0} of the drive has no space left and no block whose collection gains space; it needs more over-provisioning or fewer bad blocks"
-)]
-pub struct NoSpace(u32);
+pub enum NoSpace {
+    /// The drive cannot hold what it is filled with.
+    #[error(
+        "preconditioning: pool {0} of the drive has no space left and no block whose collection gains space; it needs more over-provisioning or fewer bad blocks"
+    )]
+    Pool(u32),
+    /// A bin cannot get as many free blocks as it needs to begin in step.
+    #[error(
+        "precondition.in_step: no block of bin {0} gains the space for new open blocks beside the free blocks of drive.ftl.gc.stop; lower stop, or leave in_step out"
+    )]
+    Step(u32),
+}
 
 impl From<PoolId> for NoSpace {
     fn from(pool: PoolId) -> Self {
-        Self(pool.0)
+        Self::Pool(pool.0)
     }
 }
 
@@ -87,6 +95,9 @@ pub fn precondition(
         if !self::age(ftl, &mut writer, age, units, streams, &mut result, &mut ongoing)? {
             return Ok(None);
         }
+    }
+    if config.in_step {
+        writer.align(ftl).map_err(|bin| NoSpace::Step(bin.0))?;
     }
     result.tally = ftl.tally.since(&before);
     Ok(Some(result))

@@ -146,6 +146,9 @@ fn a_value_out_of_range_is_refused_with_the_range() {
 fn a_value_of_the_wrong_kind_is_refused() {
     let path = "drive.ftl.gc.preemptible";
     refuse("preemptible = true", "preemptible = \"yes\"", path, "\"yes\"", &["true or false"]);
+    let reserved = "preemptible = true\nreserve_until = \"erase\"";
+    let path = "drive.ftl.gc.reserve_until";
+    refuse("preemptible = true", reserved, path, "\"erase\"", &["choose preemptible = false"]);
     let path = "drive.geometry.channels";
     refuse("channels = 1", "channels = 1.5", path, "1.5", &["a whole number"]);
 }
@@ -734,7 +737,7 @@ fn what_has_no_effect_beside_another_setting_is_refused() {
     );
     let serial = "latency = \"0 us\"\nserial = true";
     let path = "drive.buffer.serial";
-    refuse("latency = \"0 us\"", serial, path, "serial = true", &["takes no time"]);
+    refuse("latency = \"0 us\"", serial, path, "serial = true", &["take no time"]);
 }
 
 #[test]
@@ -774,6 +777,12 @@ fn times_of_more_than_a_year_are_refused() {
 fn an_empty_drive_has_nothing_to_age() {
     let empty = "fill = \"empty\"\nage = { overwrites = 1.0 }";
     let phrases = ["nothing to age", "\"sequential\" or \"random\""];
+    refuse("fill = \"sequential\"", empty, "precondition.fill", "\"empty\"", &phrases);
+    let full = "fill = \"sequential\"\nin_step = true";
+    load::load(&file(&[("fill = \"sequential\"", full)]), "ssd.toml", &[])
+        .unwrap_or_else(|problems| panic!("{problems}"));
+    let empty = "fill = \"empty\"\nin_step = true";
+    let phrases = ["no bins in step", "\"sequential\" or \"random\""];
     refuse("fill = \"sequential\"", empty, "precondition.fill", "\"empty\"", &phrases);
 }
 
@@ -968,6 +977,10 @@ fn what_cannot_go_in_rounds_is_refused() {
         "idle_gap",
         &["leave rounds out (rounds = \"none\")"],
     );
+    let reserved = ("preemptible = true", "preemptible = false\nreserve_until = \"stop\"");
+    let text = with("", &[reserved]);
+    let path = "drive.ftl.gc.reserve_until";
+    expect(&text, &problems(&text), path, "reserve_until", &["reserve_until = \"erase\""]);
     let text = with("suspension = \"i-es\"", &[preemptible]);
     let path = "drive.scheduler.suspension";
     expect(&text, &problems(&text), path, "i-es", &["leave rounds out (rounds = \"none\")"]);

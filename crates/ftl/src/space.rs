@@ -62,6 +62,13 @@ impl Ftl {
         let units = coming * self.layout.units_per_block();
         self.thresholds.enough(self.bins[bin].free() + coming, || self.counted_units(bin) + units)
     }
+    /// True if a collection might stop with `fewer` blocks fewer.
+    pub(crate) fn has_enough_without(&self, bin: BinId, fewer: u32) -> bool {
+        let units = fewer * self.layout.units_per_block();
+        let free = self.bins[bin].free();
+        let left = || self.counted_units(bin).saturating_sub(units);
+        free >= fewer && self.thresholds.enough(free - fewer, left)
+    }
     /// True if a threshold counts pages, so that every write may reach it.
     #[inline]
     pub fn counts_pages(&self) -> bool {
@@ -162,9 +169,19 @@ impl Ftl {
         Some(at)
     }
 
+    /// True if a block of the bin is open for the stream.
+    pub(crate) fn is_open(&self, bin: BinId, stream: Stream) -> bool {
+        self.bins[bin].open[stream.row(self.shared).open].block.is_some()
+    }
+
+    /// Streams with an open block of their own in each bin that hosts write to.
+    pub(crate) fn streams_of_bins(&self) -> &'static [Stream] {
+        if self.shared { &[Stream::Host] } else { &[Stream::Host, Stream::Gc] }
+    }
+
     /// Opens a block for a stream that has none open.
     #[inline(never)]
-    fn open_block(&mut self, bin: BinId, stream: Stream) -> Result<BlockId, Full> {
+    pub(crate) fn open_block(&mut self, bin: BinId, stream: Stream) -> Result<BlockId, Full> {
         let (row, state) = (stream.row(self.shared), &mut self.bins[bin]);
         let order = self.free_order;
         if state.free() <= row.leaves {

@@ -90,6 +90,29 @@ impl Untimed {
         Ok(())
     }
 
+    /// Brings all bins into step: writes what waits, gives each bin new open blocks for the host
+    /// and for collection, and collects until just enough blocks are free beside them. Open blocks
+    /// are padded before. A bin that is free enough without collection keeps its free blocks.
+    ///
+    /// # Errors
+    /// The bin in which no victim gains the space for this; or [`PoolId`]'s first bin, if a pool has
+    /// no space for what waits.
+    pub fn align(&mut self, ftl: &mut Ftl) -> Result<(), BinId> {
+        self.flush(ftl).map_err(|pool| ftl.layout.bins_of(pool)[0])?;
+        let streams = ftl.streams_of_bins();
+        for bin in (0..ftl.layout.bins).map(BinId) {
+            while !ftl.has_enough_without(bin, streams.len() as u32) {
+                if !collect(ftl, bin) {
+                    return Err(bin);
+                }
+            }
+            for stream in streams {
+                renew(ftl, bin, *stream);
+            }
+        }
+        Ok(())
+    }
+
     fn program(&mut self, ftl: &mut Ftl, pool: PoolId) -> Result<(), PoolId> {
         let bin = self.choose_bin(ftl, pool).ok_or(pool)?;
         let batch = ftl.bind(bin, Stream::Host).expect("the chosen bin has room");
@@ -126,6 +149,17 @@ impl Untimed {
         }
         None
     }
+}
+
+/// Pads the open block of a stream to its end and opens another one. The bin has a free block for it.
+fn renew(ftl: &mut Ftl, bin: BinId, stream: Stream) {
+    while ftl.is_open(bin, stream) {
+        let at = ftl.bind(bin, stream).expect("an open block has room");
+        ftl.tally.units[Source::Padding as usize] += u64::from(ftl.layout.units_per_batch);
+        ftl.note_copied(None, at);
+        ftl.finish(at);
+    }
+    ftl.open_block(bin, stream).expect("enough blocks are free");
 }
 
 /// Collects a bin as its thresholds require; returns true if the host can then write to it.

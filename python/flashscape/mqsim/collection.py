@@ -67,6 +67,7 @@ def table(device: Section, flash: Section, bounds: Bounds) -> Table:
             Row("stop", f"{last} blocks", sources(device, "GC_Exec_Threshold")),
             Row("pacing", "none"),
             Row("preemptible", preemptible, sources(device, "Preemptible_GC_Enabled")),
+            *_reserved(device, preemptible=preemptible),
             Row(
                 "copy_back",
                 device.truth("Use_Copyback_for_GC"),
@@ -75,6 +76,13 @@ def table(device: Section, flash: Section, bounds: Bounds) -> Table:
             Row("window", 8, remark="MQSim asks for all reads of a victim at once"),
         ],
     )
+
+
+def _reserved(device: Section, *, preemptible: bool) -> list[Row]:
+    if preemptible:
+        return []
+    remark = "host operations of a chip wait until no GC operation waits there"
+    return [Row("reserve_until", "stop", sources(device, "Preemptible_GC_Enabled"), remark)]
 
 
 def _why(first: int, last: int, *, is_raised: bool) -> str:

@@ -142,7 +142,7 @@ class _Import:
     def _bounds(self) -> Bounds:
         return collection.wanted(self._device, self._flash)
 
-    def _tables(self, bounds: Bounds) -> list[Table]:
+    def _tables(self, bounds: Bounds, *, in_step: bool = False) -> list[Table]:
         """Return all tables. Reading a value also records its verdict and its faults."""
         whole = space.of(self._device, self._flash)
         is_sata = self._device.text("HostInterface_Type") == "SATA"
@@ -160,7 +160,7 @@ class _Import:
         return [
             self._head(),
             *drive.tables(self._host, self._device, self._flash, of_drive, flows, bounds),
-            precondition.table(self._device, of_drive, flows),
+            precondition.table(self._device, of_drive, flows, in_step=in_step),
             *(workload.table(flow, self._device, of_drive, folder) for flow in flows),
             self._record(),
         ]
@@ -181,18 +181,22 @@ class _Import:
         )
 
     def _checked(self, tables: list[Table]) -> tuple[Experiment, str]:
-        """Return the experiment, with lower GC bounds if MQSim's cannot be reached."""
-        text = self._text(tables)
+        """Return the experiment, with lower GC bounds if MQSim's cannot be reached.
+
+        Planes are in step if the spare space allows that.
+        """
+        bounds = self._bounds()
         try:
-            return Experiment.from_toml(text), text
+            Experiment.from_toml(self._text(tables))
         except ConfigError as error:
             if [problem.path for problem in error.problems] != [_SPARE]:
                 raise self._translated(error, tables) from error
-            refused = error
-        bounds = self._reachable()
-        if bounds is None:
-            raise self._translated(refused, tables) from refused
-        text = self._text(self._tables(bounds))
+            found = self._reachable()
+            if found is None:
+                raise self._translated(error, tables) from error
+            bounds = found
+        in_step = self._is_reachable(bounds, in_step=True)
+        text = self._text(self._tables(bounds, in_step=in_step))
         return Experiment.from_toml(text), text
 
     def _reachable(self) -> Bounds | None:
@@ -212,9 +216,9 @@ class _Import:
         # With the highest threshold, collection would gain nothing.
         return Bounds(max(min(most, collection.COLLECTIONS), most // 2)) if most else None
 
-    def _is_reachable(self, bounds: Bounds) -> bool:
+    def _is_reachable(self, bounds: Bounds, *, in_step: bool = False) -> bool:
         try:
-            Experiment.from_toml(self._text(self._tables(bounds)))
+            Experiment.from_toml(self._text(self._tables(bounds, in_step=in_step)))
         except ConfigError:
             return False
         return True

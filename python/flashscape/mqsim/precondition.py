@@ -21,19 +21,19 @@ _SOON = 0.5
 """Overwrites by which collection must have begun, so that a steady state can be found."""
 
 
-def table(device: Section, space: Space, flows: list[Flow]) -> Table:
-    """Return the precondition of an experiment."""
+def table(device: Section, space: Space, flows: list[Flow], *, in_step: bool) -> Table:
+    """Return the precondition of an experiment, with all planes in step if flows write."""
     exported = space.exported_pages * space.page_bytes
     read = (
         max((flow.part.offset + flow.reach for flow in flows if flow.reads), default=0) / exported
     )
     enabled = device.truth(_ENABLED)
     wanted = sum(flow.filled for flow in flows) / exported
-    _note(device, flows, wanted if enabled else None, read)
+    ages = enabled and any(flow.writes for flow in flows)
+    _note(device, flows, wanted if enabled else None, read, in_step=in_step)
     share = min(max(wanted if enabled else 0.0, read), 1.0)
     if share == 0:
         return Table("precondition")
-    ages = enabled and any(flow.writes for flow in flows)
     streams = all(
         not flow.is_trace and flow.section.text("Address_Distribution") == "STREAMING"
         for flow in flows
@@ -59,10 +59,15 @@ def table(device: Section, space: Space, flows: list[Flow]) -> Table:
                 remark="until what was free at first is used, and on",
             )
         )
+    if ages and in_step:
+        remark = "MQSim lays out all planes alike, with empty open blocks"
+        rows.append(Row("in_step", True, ((device.title, _ENABLED),), remark))
     return Table("precondition", rows)
 
 
-def _note(device: Section, flows: list[Flow], wanted: float | None, read: float) -> None:
+def _note(
+    device: Section, flows: list[Flow], wanted: float | None, read: float, *, in_step: bool
+) -> None:
     """Record the verdicts on the two keys."""
     if wanted is None:
         why = "MQSim begins with an empty drive"
@@ -79,8 +84,13 @@ def _note(device: Section, flows: list[Flow], wanted: float | None, read: float)
         return
     ages = any(flow.writes for flow in flows)
     why = (
-        "filled and overwritten without simulated time; MQSim lays data out by a "
-        "formula for the steady state"
+        "filled and overwritten in an untimed run; MQSim lays out data by a formula for the "
+        "steady state. "
+    )
+    why += (
+        "All planes begin in step, as there (precondition.in_step)"
+        if in_step
+        else "Planes begin out of step: the spare space does not allow precondition.in_step"
     )
     device.say(
         _ENABLED,

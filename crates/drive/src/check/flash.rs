@@ -42,6 +42,9 @@ pub fn check(drive: &DriveConfig, geometry: &Geometry, problems: &mut Problems) 
     if drive.ftl.gc.copy_back_most.is_some() && !copies {
         problems.push("drive.ftl.gc.copy_back_most", "nothing is copied back (copy_back is false, partial_writes is \"controller\") and nothing streams (streaming is false); choose one of them, or leave this out");
     }
+    if drive.ftl.gc.preemptible && drive.ftl.gc.reserve_until.is_some() {
+        problems.push("drive.ftl.gc.reserve_until", "preemptible garbage collection reserves no flash unit (preemptible is true); choose preemptible = false, or leave this out");
+    }
     Some(layout)
 }
 

@@ -56,6 +56,9 @@ pub enum Start<'a> {
 /// u. The same holds for the stop threshold: a collection that cannot pass it would squeeze out
 /// every invalid batch for every block that is opened, without end.
 ///
+/// To begin in step (`precondition.in_step`), a bin needs one block more: the block to which GC moved
+/// data is closed before it is full.
+///
 /// This cannot be checked for a snapshot that was not read yet; it is checked when the snapshot is
 /// read.
 pub fn check(
@@ -96,6 +99,10 @@ pub fn check(
         && let Some((path, shortage)) = shortage_of(&pools, layout, &thresholds, start)
     {
         problems.push(path, shortage);
+    } else if experiment.precondition.in_step
+        && let Some(short) = pools.iter().filter_map(|pool| pool.shortage(layout, stop + 2)).max()
+    {
+        problems.push("precondition.in_step", format!("{} a bin {} needed for new open blocks beside the {} above the stop threshold; lower drive.ftl.gc.stop, or leave in_step out", counted(short, "more spare block"), each(short, "is", "are"), counted(stop + 1, "free block")));
     }
     let spares = pools.iter().map(|pool| pool.spare(layout, background));
     let spare_for_collection = spares.fold(f64::INFINITY, f64::min);

@@ -323,6 +323,20 @@ fn sharing_cases() -> Vec<Case> {
                 (bench.done(read).finished - start) / US
             })
             .under([("true", 425 + 125), ("false", 300 + 425 + 1_500 + 125)]),
+        // Two invalid blocks are erased after the write that opens a block (see `stop`). The read
+        // starts after the first or after the second erase.
+        of_collection("drive.ftl.gc.reserve_until", &thresholds(4, 4, 5))
+            .given(&[set("geometry.blocks_per_plane", 12), set("ftl.gc.preemptible", "false")])
+            .see("erases, and when a read beside them is done, us", |scene| {
+                let mut bench = scene.bench();
+                let start = overwrite(&mut bench, 0..12);
+                bench.submit(start, Kind::Write, page(0, 12), PAGE);
+                let read = bench.submit(start + 310 * US, Kind::Read, page(0, 13), PAGE);
+                bench.settle();
+                [erases_begun(&bench), (bench.done(read).finished - start) / US]
+            })
+            .left_out([2, 300 + 1_500 + 125])
+            .under([("erase", [2, 300 + 1_500 + 125]), ("stop", [2, 300 + 2 * 1_500 + 125])]),
         // Off the channel: sensed and programmed in 225 us.
         of_collection("drive.ftl.gc.copy_back", &[])
             .see("time and channel time of a write and the collection it causes, us", |scene| {

@@ -2,9 +2,10 @@
 
 use crate::case::{Case, Predicted, Scene, case};
 use crate::common::{BY_HAND, experiment, set};
+use crate::poised::shape;
 use crate::scratch::written;
 use drive::Snapshot;
-use ftl::{Lpn, Ppn, Source};
+use ftl::{BinId, BlockState, Lpn, Ppn, Source, Stream};
 use std::collections::BTreeSet;
 
 /// Units that hold data, units at the place where a fill by address puts them, and occupied places
@@ -36,6 +37,11 @@ fn snapshot(share: &str) -> &'static str {
     written(&format!("{share}.snapshot"), |file| taken.write(file))
 }
 
+/// Two bins, of which one at most has a new open block.
+fn by_chance() -> Predicted {
+    Predicted::Figures(vec![2.0..=2.0, 0.0..=1.0, 0.0..=2.0])
+}
+
 pub fn cases() -> Vec<Case> {
     let filled_and_aged =
         [set("precondition.fill", "sequential"), set("precondition.age.overwrites", "50.0")];
@@ -59,6 +65,28 @@ pub fn cases() -> Vec<Case> {
             .given(&filled_and_aged)
             .see("units written by ageing", aged)
             .under([("0.0", 0), ("0.5", 384), ("2.5", 1_920)]),
+        // Ageing leaves open blocks that are partly written in at least one of the two bins, for this
+        // seed. In step both are new, and one block more than `stop` is free beside them.
+        case("precondition.in_step")
+            .given(&filled_and_aged)
+            .given(&shape(&[set("geometry.blocks_per_plane", 16)]))
+            .see("bins, those whose open block is new, and those with just enough", |scene| {
+                let bench = scene.bench();
+                let ftl = bench.device.ftl();
+                let stop = ftl.thresholds_in_blocks()[2];
+                let bins = (0..ftl.layout.bins).map(BinId);
+                let is_new = |bin: &BinId| {
+                    ftl.next_block(*bin, Stream::Host).is_some_and(|block| {
+                        ftl.block_states()[block.0 as usize] == BlockState::Open
+                            && ftl.bound_units(block) == 0
+                    })
+                };
+                let new = bins.clone().filter(is_new).count();
+                let enough = bins.clone().filter(|bin| ftl.free_blocks(*bin) == stop + 1).count();
+                [bins.count() as u64, new as u64, enough as u64]
+            })
+            .left_out(by_chance())
+            .under([("true", [2, 2, 2].into()), ("false", by_chance())]),
         // The drive of the snapshot, whatever the other keys are.
         case("precondition.snapshot")
             .text("[[workload]]\nname = \"host\"\nreads = \"100 %\"\n[run]\nrequests = 1\n")

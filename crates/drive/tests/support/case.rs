@@ -364,7 +364,7 @@ fn collection(text: &mut String, dice: &mut Dice<'_>, shape: &mut Shape) -> u64 
         2 => format!("idle_gap = \"{} us\", ", dice.of(&[0, 100, 2000])),
         _ => String::new(),
     };
-    let preemptible = dice.of(&[true, false]);
+    let preemptible = dice.of(&["true", "false", "false, reserve_until = \"stop\""]);
     let copy_back = match dice.of(&["false", "true", "true, copy_back_most = 2"]) {
         "true" if shape.modifies => "false, copy_back_most = 1",
         copy_back => copy_back,
@@ -485,7 +485,8 @@ fn suspends(text: &mut String, dice: &mut Dice<'_>, key: &str, steps: u64) {
 
 /// Writes the surroundings; returns true if priorities have an effect.
 fn surroundings(text: &mut String, dice: &mut Dice<'_>, shape: &Shape) {
-    let yields = ["preemptible = true", "idle_gap", "proportional", "streaming = true"];
+    let yields =
+        ["preemptible = true", "reserve_until", "idle_gap", "proportional", "streaming = true"];
     let threshold = |key: &str| {
         let from = text.find(key).map_or(0, |at| at + key.len());
         text[from..].split('"').nth(1).unwrap_or_default().to_owned()

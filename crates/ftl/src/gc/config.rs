@@ -20,6 +20,17 @@ pub enum Pacing {
     Proportional,
 }
 
+/// End of a reservation for garbage collection that is not preemptible.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum ReserveUntil {
+    /// The erase of the victim. Operations that wait may start before the next victim.
+    Erase,
+    /// The end of the collection. One victim follows the other until the free space is above
+    /// `stop`, and other bins of the flash unit that need space collect before operations that wait.
+    Stop,
+}
+
 /// Garbage collection of one bin (a plane, or the planes that a block spans).
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -45,6 +56,10 @@ pub struct GcConfig {
     /// True if other operations may go between the page moves of a collection. False reserves the
     /// unit until the block is erased, or until only host reads delay its erase.
     pub preemptible: bool,
+    /// End of the reservation of the unit. Default: the erase of the victim. Only with
+    /// `preemptible = false`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reserve_until: Option<ReserveUntil>,
     /// True to move a batch inside its plane without the channel (copy-back) if all its units are
     /// valid and the target block lies in the same plane (which is always so if a bin is a
     /// plane).

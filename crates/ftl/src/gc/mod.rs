@@ -5,6 +5,6 @@ mod config;
 mod thresholds;
 mod victim;
 
-pub use config::{GcConfig, Pacing, Threshold};
+pub use config::{GcConfig, Pacing, ReserveUntil, Threshold};
 pub use thresholds::{Level, Thresholds};
 pub use victim::{Candidates, Choose, ChooseOutside, Python, VictimPolicy};

@@ -163,12 +163,15 @@ impl Gc {
         base.note_checkpoints();
         base.space.ftl.erase(block);
         base.audit_erase(block);
-        if base.space.ftl.migration(bin).is_none() {
+        if base.space.ftl.migration(bin).is_none() && !self.reserves_until_stop {
             self.unreserve(base, bin);
         }
         self.note_space(base, bin);
         base.unpark(bin);
         self.collect(base, bin);
+        if self.reserves_until_stop && self.is_idle(base, bin) {
+            self.unreserve(base, bin);
+        }
     }
 
     /// Reserves a unit for a collection that does not yield.
@@ -180,9 +183,22 @@ impl Gc {
     pub(in crate::device) fn unreserve(&mut self, base: &mut Base, bin: BinId) {
         if base.flash.give_back(&base.time, bin) {
             let group = base.group_of(bin);
+            if self.reserves_until_stop {
+                self.reserve_for_next(base, group);
+            }
             // Collections of other bins of the group may have waited for their turn.
             base.space.look_at(base.flash.bins_of(group).iter().copied());
             base.serve(group);
+        }
+    }
+
+    /// Lets another bin of a group that needs space collect before operations that wait.
+    fn reserve_for_next(&mut self, base: &mut Base, group: GroupId) {
+        for index in 0..base.flash.bins_of(group).len() {
+            let bin = base.flash.bins_of(group)[index];
+            if base.space.task(bin).running && !base.flash.is_reserved(group) {
+                self.collect(base, bin);
+            }
         }
     }
 

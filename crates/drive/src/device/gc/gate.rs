@@ -51,13 +51,15 @@ impl Gc {
         if is_free { Leave::Go } else { Leave::Queue }
     }
 
-    /// True if a bin's unit can be reserved for its collection, or need not be; in rounds, only
-    /// between two batches.
+    /// True if a bin's unit can be reserved for its collection, is reserved for it already, or need
+    /// not be; in rounds, only between two batches.
     fn is_unit_free(&self, base: &Base, bin: BinId) -> bool {
         if base.flash.calls_collection() {
             return base.flash.may_choose(bin);
         }
-        self.config.preemptible || !base.flash.is_reserved(base.group_of(bin))
+        self.config.preemptible
+            || !base.flash.is_reserved(base.group_of(bin))
+            || self.reserves_until_stop && base.flash.is_kept_for(bin)
     }
 
     /// True if a poll of scrubbing may use space that host programs of the bin wait for. Without

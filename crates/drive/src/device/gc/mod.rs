@@ -20,7 +20,7 @@ use crate::device::Base;
 use crate::device::flash::op::Owner;
 use crate::device::ids::OpId;
 use engine::Column;
-use ftl::{BinId, BlockId, GcConfig, Layout};
+use ftl::{BinId, BlockId, GcConfig, Layout, ReserveUntil};
 use job::{Backlog, Job};
 use nand::GroupId;
 use turn::Turn;
@@ -30,6 +30,8 @@ use turn::Turn;
 pub struct Gc {
     // ---- constant ----
     config: GcConfig,
+    /// True if a unit stays reserved from one victim to the next.
+    reserves_until_stop: bool,
     /// Settings for erases that wait for a burst of reads to end, if they do.
     erase_batching: Option<EraseBatching>,
     /// Planes of a package, if pages stream between packages while a block is collected.
@@ -49,6 +51,7 @@ impl Gc {
         let geometry = &config.geometry;
         Self {
             config: config.ftl.gc.clone(),
+            reserves_until_stop: config.ftl.gc.reserve_until == Some(ReserveUntil::Stop),
             erase_batching: config.scheduler.erase_batching,
             streaming: (config.ftl.gc.streaming)
                 .then_some(geometry.planes_per_die * geometry.dies_per_package),
@@ -64,8 +67,16 @@ impl Gc {
     /// Ends all collection, because the power is cut.
     pub(in crate::device) fn begin_anew(&mut self, layout: &Layout) {
         // All fields are named, so that the compiler reports one that is added later.
-        let Self { config: _, erase_batching: _, streaming: _, scrubs, jobs, backlogs, thwarted } =
-            self;
+        let Self {
+            config: _,
+            reserves_until_stop: _,
+            erase_batching: _,
+            streaming: _,
+            scrubs,
+            jobs,
+            backlogs,
+            thwarted,
+        } = self;
         *scrubs = scrubs.as_ref().map(Turn::begun_anew);
         *jobs = Column::from_fn(layout.bins as usize, |_| Job::default());
         *backlogs = Column::from_fn(layout.bins as usize, |_| Backlog::default());
