@@ -59,6 +59,7 @@ class Family(NamedTuple):
 _FAMILIES = (
     "drive.ftl.gc.victim",
     "drive.ftl.gc.pacing",
+    "drive.ftl.gc.reserve_until",
     "drive.ftl.partial_writes",
     "drive.ftl.allocation.pool",
     "drive.ftl.allocation.bin",
