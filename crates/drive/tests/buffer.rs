@@ -150,6 +150,23 @@ fn a_full_buffer_waits_for_no_batch() {
 }
 
 #[test]
+fn a_full_buffer_waits_for_no_batch_if_one_large_write_waits() {
+    // As above, but one write of three pages waits for the two that are being programmed.
+    let dies = [
+        set("geometry.dies_per_package", 2),
+        set("ftl.allocation.pool", "die"),
+        set("buffer.partial_after", "10 ms"),
+        set("buffer.size", "12 KiB"),
+    ];
+    let mut bench = Bench::new(&with(pairs(), &dies));
+    write_pages(&mut bench, 0, &[0, 2, 1]);
+    bench.submit(50 * US, Kind::Write, 4 * PAGE, 3 * PAGE);
+    // The channel is free at 200 us.
+    bench.until(210 * US);
+    assert_eq!(programs(&bench), 2, "three units wait for two");
+}
+
+#[test]
 fn a_write_through_goes_out_at_once_and_padded() {
     let mut bench = Bench::new(&with(pairs(), &[durability("none")]));
     let three = bench.submit(0, Kind::Write, 0, 3 * PAGE);

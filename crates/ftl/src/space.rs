@@ -4,7 +4,7 @@ use crate::blocks::{Bin, BlockState, Migration, Open};
 use crate::ftl::Ftl;
 use crate::gc::Level;
 use crate::ids::{Batch, BinId, BlockId};
-use crate::streams::Stream;
+use crate::streams::{RESERVE, Stream};
 
 /// Error: a bin has no place for a batch of the stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,12 +62,13 @@ impl Ftl {
         let units = coming * self.layout.units_per_block();
         self.thresholds.enough(self.bins[bin].free() + coming, || self.counted_units(bin) + units)
     }
-    /// True if a collection might stop with `fewer` blocks fewer.
-    pub(crate) fn has_enough_without(&self, bin: BinId, fewer: u32) -> bool {
-        let units = fewer * self.layout.units_per_block();
+    /// True if a collection could stop once the open blocks of a bin were closed and `new` free
+    /// blocks were opened instead.
+    pub(crate) fn has_enough_for(&self, bin: BinId, new: u32) -> bool {
         let free = self.bins[bin].free();
-        let left = || self.counted_units(bin).saturating_sub(units);
-        free >= fewer && self.thresholds.enough(free - fewer, left)
+        // New open blocks are free pages, too.
+        let units = || free * self.layout.units_per_block();
+        free >= new + RESERVE && self.thresholds.enough(free - new, units)
     }
     /// True if a threshold counts pages, so that every write may reach it.
     #[inline]

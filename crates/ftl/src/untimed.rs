@@ -90,18 +90,20 @@ impl Untimed {
         Ok(())
     }
 
-    /// Brings all bins into step: writes what waits, gives each bin new open blocks for the host
+    /// Brings all bins into step: gives each bin new open blocks for the host
     /// and for collection, and collects until just enough blocks are free beside them. Open blocks
     /// are padded before. A bin that is free enough without collection keeps its free blocks.
     ///
     /// # Errors
-    /// The bin in which no victim gains the space for this; or [`PoolId`]'s first bin, if a pool has
-    /// no space for what waits.
+    /// The bin in which no victim gains the space for this. All units must be written.
     pub fn align(&mut self, ftl: &mut Ftl) -> Result<(), BinId> {
-        self.flush(ftl).map_err(|pool| ftl.layout.bins_of(pool)[0])?;
+        assert!(
+            self.pools.iter().all(|pool| pool.units.is_empty()),
+            "what waits is flushed before"
+        );
         let streams = ftl.streams_of_bins();
         for bin in (0..ftl.layout.bins).map(BinId) {
-            while !ftl.has_enough_without(bin, streams.len() as u32) {
+            while !ftl.has_enough_for(bin, streams.len() as u32) {
                 if !collect(ftl, bin) {
                     return Err(bin);
                 }

@@ -87,6 +87,24 @@ pub fn cases() -> Vec<Case> {
             })
             .left_out(by_chance())
             .under([("true", [2, 2, 2].into()), ("false", by_chance())]),
+        // A threshold in pages counts open blocks, too: 18.75 % of 16 blocks are 3, and the new open
+        // blocks are 2 of the 4 that have more pages.
+        case("precondition.in_step")
+            .given(&filled_and_aged)
+            .given(&shape(&[set("geometry.blocks_per_plane", 16)]))
+            .given(&[
+                set("ftl.gc.background", "18.75 % of pages"),
+                set("ftl.gc.foreground", "18.75 % of pages"),
+                set("ftl.gc.stop", "18.75 % of pages"),
+            ])
+            .see("free units of bins, if they are equal", |scene| {
+                let bench = scene.bench();
+                let ftl = bench.device.ftl();
+                let free: BTreeSet<u32> =
+                    (0..ftl.layout.bins).map(|bin| ftl.free_units(BinId(bin))).collect();
+                if free.len() == 1 { u64::from(*free.first().expect("one")) } else { 0 }
+            })
+            .under([("true", 4 * 4), ("false", 0)]),
         // The drive of the snapshot, whatever the other keys are.
         case("precondition.snapshot")
             .text("[[workload]]\nname = \"host\"\nreads = \"100 %\"\n[run]\nrequests = 1\n")

@@ -103,6 +103,7 @@ impl Group {
 
     /// Reserves cells for a bin's collection.
     pub fn keep(&mut self, cells: u64, bin: BinId) {
+        debug_assert!(!self.is_kept_for(bin), "cells are reserved for a bin once");
         self.reserved |= cells;
         if let Some(other) = self.reserved_by.replace(bin) {
             self.reserved_by_others.push(other);

@@ -79,9 +79,7 @@ impl Gc {
     /// Ends the reservation of the unit if only host reads keep a victim from being erased: they
     /// may wait for the very unit that is reserved for the collection.
     fn lift_for_readers(&mut self, base: &mut Base, bin: BinId) {
-        let job = &self.jobs[bin];
-        let moving = job.victim.is_some() || job.reads + job.writes + job.erases > 0;
-        if !moving && !base.space.task(bin).draining.is_empty() {
+        if !self.is_at_work(bin) && !base.space.task(bin).draining.is_empty() {
             self.unreserve(base, bin);
         }
     }
@@ -169,14 +167,22 @@ impl Gc {
         self.note_space(base, bin);
         base.unpark(bin);
         self.collect(base, bin);
-        if self.reserves_until_stop && self.is_idle(base, bin) {
+        if self.reserves_until_stop && !self.is_at_work(bin) {
             self.unreserve(base, bin);
         }
     }
 
+    /// True if a victim is being moved or erased.
+    fn is_at_work(&self, bin: BinId) -> bool {
+        let job = &self.jobs[bin];
+        job.victim.is_some() || job.reads + job.writes + job.erases > 0
+    }
+
     /// Reserves a unit for a collection that does not yield.
     pub(in crate::device) fn reserve(&mut self, base: &mut Base, bin: BinId) {
-        base.flash.reserve(&base.time, bin);
+        if !base.flash.is_kept_for(bin) {
+            base.flash.reserve(&base.time, bin);
+        }
     }
 
     /// Gives a bin's unit back, if it is reserved for the bin's collection.
@@ -184,7 +190,7 @@ impl Gc {
         if base.flash.give_back(&base.time, bin) {
             let group = base.group_of(bin);
             if self.reserves_until_stop {
-                self.reserve_for_next(base, group);
+                self.collect_in_others(base, group, bin);
             }
             // Collections of other bins of the group may have waited for their turn.
             base.space.look_at(base.flash.bins_of(group).iter().copied());
@@ -193,11 +199,11 @@ impl Gc {
     }
 
     /// Lets another bin of a group that needs space collect before operations that wait.
-    fn reserve_for_next(&mut self, base: &mut Base, group: GroupId) {
+    fn collect_in_others(&mut self, base: &mut Base, group: GroupId, than: BinId) {
         for index in 0..base.flash.bins_of(group).len() {
             let bin = base.flash.bins_of(group)[index];
-            if base.space.task(bin).running && !base.flash.is_reserved(group) {
-                self.collect(base, bin);
+            if bin != than && !base.flash.is_reserved(group) {
+                self.collect_if_needed(base, bin);
             }
         }
     }

@@ -185,3 +185,44 @@ fn the_gate_has_erases_wait_for_a_quiet_moment_but_no_more_than_a_few() {
     base.space.task_mut(BIN).debt = 1;
     assert_eq!(gc.asks_leave(base, BIN, Maintenance::Erase { waiting: 0 }), Leave::Go);
 }
+
+/// Two planes of a die that works on one of them at a time. `reserve_until = "stop"` keeps the die
+/// for one plane after the other, and for none once both have enough.
+#[test]
+fn a_reservation_until_the_stop_ends_with_the_collection() {
+    let settings = [
+        ("geometry.planes_per_die", "2"),
+        ("concurrency.read", "die"),
+        ("concurrency.program", "die"),
+        ("concurrency.erase", "die"),
+        ("ftl.gc.preemptible", "false"),
+        ("ftl.gc.reserve_until", "stop"),
+        ("ftl.gc.stop", "8 blocks"),
+    ];
+    let mut device = drive(&settings);
+    let units = device.base.space.ftl.layout.host_units;
+    write(&mut device, 0..units);
+    let bins = [BinId(0), BinId(1)];
+    let group = device.base.group_of(BIN);
+    let mut needed = [0; 2];
+    for round in 0..20 {
+        // Units of all blocks in turn, two at a time: one to each plane.
+        let mut pair = round * 50;
+        while bins.iter().all(|bin| device.base.space.ftl.level(*bin) == Level::Ample) {
+            pair += 1;
+            write(&mut device, [0, 1].map(|plane| (pair * 34 + plane) % units));
+        }
+        for (bin, needed) in bins.iter().zip(&mut needed) {
+            *needed += u32::from(device.base.space.ftl.level(*bin) != Level::Ample);
+            device.gc.collect_if_needed(&mut device.base, *bin);
+        }
+        assert!(device.base.flash.is_reserved(group), "round {round}");
+        device.advance(Instant::from_ns(u64::from(round + 1) * 10_000_000_000));
+        assert!(!device.base.flash.is_reserved(group), "round {round}");
+        for bin in bins {
+            assert!(!device.base.flash.is_kept_for(bin), "round {round}");
+            assert!(device.base.space.ftl.level(bin) == Level::Ample, "round {round}");
+        }
+    }
+    assert!(needed.iter().all(|needed| *needed > 5), "{needed:?}");
+}

@@ -32,7 +32,7 @@ impl Gc {
             base.unpark(bin);
             return self.next_victim(base, bin);
         };
-        if !self.config.preemptible && !base.flash.is_kept_for(bin) {
+        if !self.config.preemptible {
             // A host read had ended the reservation of the worn block's unit.
             self.reserve(base, bin);
         }
@@ -73,6 +73,7 @@ impl Gc {
         let pace = self.pace_of(base, victim);
         let now = base.time.now;
         let job = &mut self.jobs[bin];
+        debug_assert!(job.victim.is_none(), "a bin moves one victim at a time");
         job.chosen.push((victim, now));
         job.victim = Some(victim);
         job.collected = true;

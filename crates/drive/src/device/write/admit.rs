@@ -26,7 +26,7 @@ impl Write {
         requests[id].cursor = first;
         requests[id].since = base.time.now;
         if self.buffer.must_queue(priority) || !self.admit_units(base, requests, id) {
-            self.buffer.wait(id, priority);
+            self.buffer.wait(id, priority, units_left(base, requests, id));
             self.force_flush_if_stuck(base);
         }
     }
@@ -269,9 +269,11 @@ impl Write {
             }
             self.charge_wait_for_room(base, requests, id, op);
             let priority = requests[id].priority;
+            self.buffer.admits(units_left(base, requests, id));
             let all = self.admit_units(base, requests, id);
             self.wait_for_room.clear();
             if !all {
+                self.buffer.refuses(units_left(base, requests, id));
                 break;
             }
             self.buffer.admitted(priority);
@@ -329,4 +331,10 @@ impl Write {
             self.force_flush(base, pool);
         }
     }
+}
+
+/// Units of a write that are not admitted yet.
+fn units_left(base: &Base, requests: &Requests, id: RequestId) -> u32 {
+    let (_, behind) = requests[id].command.units(&base.space.ftl.layout);
+    behind - requests[id].cursor
 }

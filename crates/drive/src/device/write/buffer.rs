@@ -96,6 +96,8 @@ pub struct Buffer {
     pub flying: u32,
     /// Requests that wait for room, by priority.
     waiting: [VecDeque<RequestId>; Priority::ALL.len()],
+    /// Units of these requests that are not admitted yet.
+    waiting_units: u64,
     /// Reads that wait for entries to be on flash, in order.
     deferred: ByEntry<VecDeque<Deferred>>,
     epochs: VecDeque<u64>,
@@ -124,6 +126,7 @@ impl Buffer {
             pending: 0,
             flying: 0,
             waiting: Default::default(),
+            waiting_units: 0,
             deferred: ByEntry::default(),
             epochs: VecDeque::from([0]),
             first_epoch: 0,
@@ -422,17 +425,26 @@ impl Buffer {
 
     // ---- requests that wait ------------------------------------------------
 
-    pub fn wait(&mut self, id: RequestId, priority: Priority) {
+    pub fn wait(&mut self, id: RequestId, priority: Priority, units: u32) {
+        self.waiting_units += u64::from(units);
         self.waiting[priority as usize].push_back(id);
     }
     /// Number of requests that wait for room.
     fn count_waiting(&self) -> usize {
         self.waiting.iter().map(VecDeque::len).sum()
     }
-    /// True if more requests wait for room than entries are being programmed; the end of each
-    /// program frees room.
+    /// True if more units wait for room than entries are being programmed; the end of each program
+    /// frees room.
     pub fn is_short_of_room(&self) -> bool {
-        self.count_waiting() > self.flying as usize
+        self.waiting_units > u64::from(self.flying)
+    }
+    /// Counts units of waiting requests that are being admitted.
+    pub fn admits(&mut self, units: u32) {
+        self.waiting_units -= u64::from(units);
+    }
+    /// Counts units that found no room; their request still waits.
+    pub fn refuses(&mut self, units: u32) {
+        self.waiting_units += u64::from(units);
     }
     /// The request that is admitted next.
     pub fn next_waiting(&self) -> Option<RequestId> {

@@ -109,8 +109,8 @@ fn what_is_listed_late_goes_before_units_of_later_flushes() {
 #[test]
 fn writes_of_higher_priority_are_let_in_first() {
     let mut buffer = Buffer::new(1, 1);
-    buffer.wait(RequestId(1), Priority::Low);
-    buffer.wait(RequestId(2), Priority::High);
+    buffer.wait(RequestId(1), Priority::Low, 1);
+    buffer.wait(RequestId(2), Priority::High, 1);
     assert_eq!(buffer.next_waiting(), Some(RequestId(2)));
     assert!(buffer.must_queue(Priority::Low) && buffer.must_queue(Priority::High));
     buffer.admitted(Priority::High);
@@ -149,8 +149,8 @@ fn a_request_that_waits_says_for_what() {
     let (first, flush) = (take(&mut write.buffer, 1), RequestId(0));
     assert!(write.buffer.begin_flush(flush));
     let later = take(&mut write.buffer, 2);
-    write.buffer.wait(RequestId(1), Priority::Normal);
-    write.buffer.wait(RequestId(2), Priority::Normal);
+    write.buffer.wait(RequestId(1), Priority::Normal, 1);
+    write.buffer.wait(RequestId(2), Priority::Normal, 1);
     let room = Admission::Room { ahead: 1, used: 2, capacity: 4 };
     assert_eq!(write.admission(RequestId(2)), Some(room));
     let Some(Admission::Flush { epoch }) = write.admission(flush) else { panic!("it waits") };
