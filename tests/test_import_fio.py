@@ -420,18 +420,102 @@ def test_pauses(tmp_path):
     assert found["queue_depth"] == 8
 
 
+TIMED = "[global]\nsize=1m\nruntime=10\ntime_based\n"
+
+
+def starts(tmp_path, jobs: str) -> list[str | None]:
+    """Return the starts of jobs that run for 10 s each unless they say otherwise."""
+    return [each.get("start") for each in workloads(tmp_path, TIMED + jobs)]
+
+
 def test_jobs_wait_for_each_other_as_long_as_these_run(tmp_path):
+    # A ramp belongs to the time that a job runs, so it delays the jobs that wait for its end.
+    jobs = "[a]\nruntime=30\n[b]\nramp_time=2\nruntime=8\n[c]\nwait_for=b\n"
+    found = workloads(tmp_path, TIMED + jobs)
+    assert [each.get("start") for each in found] == [None, None, "10 s"]
+    assert [each["stop"]["time"] for each in found] == ["30 s", "10 s", "10 s"]
+
+
+# fio's run_threads goes through the jobs in the order of the file, again and again. For each that
+# has not started it asks: is its startdelay since the start of all jobs over (if not, on to the
+# next job)? Is it stonewalled while a job runs (if so, the pass ends: `break`)? Does its waitee
+# still run (if so, on to the next job)? Else it starts.
+
+
+def test_a_stonewall_holds_the_jobs_below_it_too(tmp_path):
+    # fio leaves the pass at b, so c begins with b and d, whose own delay is longer, at 12 s.
+    jobs = "[a]\n[b]\nstonewall\n[c]\n[d]\nstartdelay=12\n[e]\nstonewall\n[f]\nstartdelay=3\n"
+    # e waits for b, c and d, which ends at 22 s; f waits with e, though its delay is over.
+    assert starts(tmp_path, jobs) == [None, "10 s", "10 s", "12 s", "22 s", "22 s"]
+    toml = imported(tmp_path, TIMED + jobs).toml
+    assert "# stonewall of [b]" in toml
+    assert "# startdelay; stonewall of [e]" in toml
+
+
+def test_a_wait_for_jobs_that_may_end_sooner_is_approximated(tmp_path):
+    # a may end before its runtime is over; c waits for b, whose start depends on this.
+    text = "[a]\nsize=1m\nruntime=5\n[b]\nsize=1m\nstonewall\nruntime=5\ntime_based\n"
+    result = imported(tmp_path, f"{text}[c]\nsize=1m\nwait_for=b\n")
+    said = {(key.section, key.name): str(key.verdict) for key in result.keys}
+    assert said["b", "stonewall"] == "approximated"
+    assert said["c", "wait_for"] == "approximated"
+
+
+def test_a_delay_counts_from_the_start_of_all_jobs(tmp_path):
+    # fio compares startdelay with the time since the start of all jobs, so it is no addition to
+    # the wait: b begins at max(3 s, 10 s) and at max(15 s, 10 s).
+    assert starts(tmp_path, "[a]\n[b]\nstartdelay=3\nstonewall\n") == [None, "10 s"]
+    assert starts(tmp_path, "[a]\n[b]\nstartdelay=15\nstonewall\n") == [None, "15 s"]
+    assert starts(tmp_path, "[a]\n[b]\nstartdelay=3\nwait_for=a\n") == [None, "10 s"]
+
+
+def test_a_stonewall_whose_delay_lasts_holds_no_job(tmp_path):
+    # fio asks for the delay first: until 3 s it skips b and starts c, for which b then waits.
+    jobs = "[a]\n[b]\nstartdelay=3\nstonewall\n[c]\nruntime=20\n[d]\nstartdelay=4\n"
+    assert starts(tmp_path, jobs) == [None, "20 s", None, "20 s"]
+
+
+def test_a_stonewall_waits_only_for_jobs_that_run(tmp_path):
+    # fio counts running jobs, so b does not wait for a, which has not begun.
+    result = imported(tmp_path, f"{TIMED}[a]\nstartdelay=20\n[b]\nstonewall\n")
+    assert [each.get("start") for each in tomllib.loads(result.toml)["workload"]] == ["20 s", None]
+    assert verdicts(result)["stonewall"] == Verdict.INERT
+
+
+def test_every_wait_for_an_unknown_end_is_refused(tmp_path):
     text = (
-        "[global]\nsize=1m\nruntime=10\nramp_time=2\n[a]\ntime_based\n"
-        "[b]\nstartdelay=3\ntime_based\nstonewall\n[c]\nwait_for=a\n"
+        "[global]\nsize=1m\n[a]\n[b]\nwait_for=a\n[c]\nstonewall\n[d]\n[e]\nwait_for=d\n"
+        "[f]\nwait_for=g\n[g]\n"
     )
+    problems = {problem.path: problem.message for problem in refused(tmp_path, text)}
+    ends = {"[b] wait_for": "[a]", "[c] stonewall": "[a]", "[e] wait_for": "[d]"}
+    assert set(problems) == {*ends, "[f] wait_for"}
+    for path, end in ends.items():
+        assert f"the end of {end} is unknown before the run; give it a runtime" in problems[path]
+    assert "there is no job [g] above" in problems["[f] wait_for"]
+
+
+def test_the_warm_up_ends_with_the_last_ramp(tmp_path):
+    text = f"{TIMED}[a]\nruntime=30\nramp_time=2\n[b]\nstartdelay=3\nramp_time=2\n"
     result = imported(tmp_path, text)
-    found = tomllib.loads(result.toml)
-    assert [each.get("start") for each in found["workload"]] == [None, "15 s", "12 s"]
-    assert [each["stop"]["time"] for each in found["workload"]] == ["12 s"] * 3
-    # The ramps end after 2, 17 and 14 s.
-    assert found["run"] == {"warm_up": {"time": "17 s"}}
-    assert Verdict.APPROXIMATED in {key.verdict for key in result.keys if key.name == "ramp_time"}
+    assert tomllib.loads(result.toml)["run"] == {"warm_up": {"time": "5 s"}}
+    (why,) = {key.why for key in result.keys if key.name == "ramp_time" and key.section == "a"}
+    assert why == "nothing counts until 5 s, when the last ramp is over"
+
+
+def test_a_job_that_ends_in_the_warm_up_is_refused(tmp_path):
+    # fio has a ramp for each job: a counts from 5 to 15 s, b from 20 to 30 s. A run has one
+    # warm-up, and one until 20 s would leave nothing of a.
+    text = f"{TIMED}ramp_time=5\n[a]\n[b]\nstonewall\n"
+    (problem,) = refused(tmp_path, text)
+    assert (problem.path, problem.line) == ("[global] ramp_time", 5)
+    assert "[b] is over at 20 s, and [a] ends at 15 s" in problem.message
+    (alone,) = workloads(tmp_path, text, sections=["a"])
+    assert alone["stop"] == {"time": "15 s"}
+    assert "warm_up" not in imported(tmp_path, text, without=["ramp_time"]).toml
+    # A job that ends just as counting starts has nothing that counts, either.
+    (problem,) = refused(tmp_path, f"{TIMED}[a]\n[b]\nstartdelay=8\nramp_time=2\n")
+    assert (problem.path, problem.line) == ("[b] ramp_time", 8)
 
 
 # ---- how files are read ------------------------------------------------------------------

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from flashscape import written
 from flashscape.errors import ConfigError, Problem
 from flashscape.experiment import Experiment
-from flashscape.fio_jobs import ending, known, load, places, reading
+from flashscape.fio_jobs import ending, known, load, places, reading, starts
 from flashscape.fio_jobs.job import Job
 from flashscape.imported import Faults, Imported, Key, Verdict, refusal
 from flashscape.written import Row, Table
@@ -81,9 +81,9 @@ def _read(jobs: list[Job], exported: int) -> list[_Whole]:
         asked = load.of(job)
         is_random = (job.text("rw") or "").startswith("rand")
         place = places.of(job, exported, asked.sizes.least, is_random=is_random)
-        times = ending.of(job, [(each.job, each.times) for each in wholes])
-        wholes.append(_Whole(job, asked, place, times))
-    return wholes
+        wholes.append(_Whole(job, asked, place, ending.of(job)))
+    times = starts.scheduled([(each.job, each.times) for each in wholes])
+    return [each._replace(times=own) for each, own in zip(wholes, times, strict=True)]
 
 
 def _jobs(path: Path, wishes: Wishes, faults: Faults) -> list[Job]:

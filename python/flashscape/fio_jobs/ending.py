@@ -1,4 +1,4 @@
-"""Begin and end of jobs, and the warm-up before counting."""
+"""Delays and ends of jobs, and the warm-up before counting."""
 
 from __future__ import annotations
 
@@ -20,12 +20,16 @@ if TYPE_CHECKING:
 class Times:
     """The times of a job, in nanoseconds."""
 
-    start: int
+    delay: int
+    """Earliest start, since the start of all jobs."""
     ramp: int
     runtime: int
     """0 if it runs until all requests are issued."""
     is_timed: bool
     """True if it runs for this time, regardless of the amount of requests."""
+    start: int = 0
+    behind: str = ""
+    """Title of the job whose stonewall holds this one, too; see :mod:`starts`."""
 
     @property
     def end(self) -> int | None:
@@ -33,15 +37,15 @@ class Times:
         return self.start + self.ramp + self.runtime if self.runtime else None
 
 
-def of(job: Job, before: list[tuple[Job, Times]]) -> Times:
-    """Return the times of a job; ``before`` has the jobs above it."""
+def of(job: Job) -> Times:
+    """Return the times of a job; its start depends on others and comes later."""
     delay = _delay(job)
     runtime, is_timed = job.time("runtime", "s"), job.truth("time_based")
     job.say("runtime", Verdict.MAPPED, "workload.stop.time" if runtime else "")
     job.say("time_based", Verdict.MAPPED, "workload.stop")
     if is_timed and not runtime:
         job.refuse("time_based", "fio needs a runtime with it; give runtime")
-    return Times(_begin(job, before) + delay, job.time("ramp_time", "s"), runtime, is_timed)
+    return Times(delay, job.time("ramp_time", "s"), runtime, is_timed)
 
 
 def _delay(job: Job) -> int:
@@ -62,48 +66,13 @@ def _delay(job: Job) -> int:
     return sum(found) // len(found)
 
 
-def _begin(job: Job, before: list[tuple[Job, Times]]) -> int:
-    """Return the time at which the jobs that it waits for have ended."""
-    awaited: list[tuple[Job, Times]] = []
-    name = "stonewall"
-    if job.truth("stonewall"):
-        awaited = before
-    waits_for = job.text("wait_for")
-    if waits_for is not None:
-        name = "wait_for"
-        named = [pair for pair in before if pair[0].title == waits_for]
-        awaited = [*awaited, *named]
-        if not named:
-            job.refuse("wait_for", f"there is no job [{waits_for}] above")
-    if not awaited:
-        job.say("stonewall", Verdict.INERT, "", "there is no job to wait for")
-        job.say("wait_for", Verdict.INERT, "", "there is no job to wait for")
-        return 0
-    ends = [times.end for _, times in awaited]
-    endless = [other.title for other, times in awaited if times.end is None]
-    if endless:
-        job.refuse(
-            name,
-            f"the end of [{endless[0]}] is unknown before the run; give it a runtime, or import "
-            f"one job at a time with --section {job.title!r}",
-        )
-        return 0
-    if all(times.is_timed for _, times in awaited):
-        verdict, why = Verdict.MAPPED, "the jobs before end by time"
-    else:
-        verdict = Verdict.APPROXIMATED
-        why = "begins when the runtime of the jobs before is over; in fio sooner if they end sooner"
-    for each in ("stonewall", "wait_for"):
-        job.say(each, verdict, "workload.start", why)
-    return max(end for end in ends if end is not None)
-
-
 def rows(job: Job, times: Times, limit: int, requests_per_io: Fraction) -> list[Row]:
     """Return ``start`` and ``stop`` of a workload."""
     found: list[Row] = []
     if times.start:
         names = ("startdelay", "stonewall", "wait_for")
-        found.append(job.row("start", written.time(times.start), *names))
+        remark = f"stonewall of [{times.behind}]" if times.behind else ""
+        found.append(job.row("start", written.time(times.start), *names, remark=remark))
     stop: dict[str, Value] = {}
     if times.runtime:
         stop["time"] = written.time(times.ramp + times.runtime)
@@ -125,13 +94,26 @@ def rows(job: Job, times: Times, limit: int, requests_per_io: Fraction) -> list[
 
 
 def warm_up(jobs: list[tuple[Job, Times]]) -> list[Row]:
-    """Return ``run.warm_up``: counting starts after the longest ramp."""
+    """Return ``run.warm_up``: counting starts when the last ramp is over.
+
+    fio has a warm-up for each job. A run has one for all, so a job that ends before it is refused.
+    """
     ends = [times.start + times.ramp if times.ramp else 0 for _, times in jobs]
     longest = max(ends, default=0)
+    last = jobs[ends.index(longest)][0] if longest else None
+    for job, times in jobs:
+        if last is not None and times.end is not None and times.end <= longest:
+            last.refuse(
+                "ramp_time",
+                f"a run has one warm-up, here until the ramp of [{last.title}] is over at "
+                f"{written.time(longest)}, and [{job.title}] ends at {written.time(times.end)}, so "
+                "none of its requests would count; import one job at a time with --section JOB, "
+                "or leave ramp_time out with --without ramp_time",
+            )
     for (job, times), end in zip(jobs, ends, strict=True):
         if end != longest:
             verdict = Verdict.APPROXIMATED
-            why = f"nothing counts until {written.time(longest)}, when the longest ramp is over"
+            why = f"nothing counts until {written.time(longest)}, when the last ramp is over"
         elif len(set(ends)) == 1 and times.is_timed:
             verdict, why = Verdict.MAPPED, ""
         else:
@@ -140,7 +122,6 @@ def warm_up(jobs: list[tuple[Job, Times]]) -> list[Row]:
             if times.is_timed:
                 why = "jobs without this ramp do not count until it is over"
         job.say("ramp_time", verdict if times.ramp else Verdict.INERT, "run.warm_up", why)
-    if not longest:
+    if last is None:
         return []
-    first = next(job for (job, _), end in zip(jobs, ends, strict=True) if end == longest)
-    return [first.row("warm_up", {"time": written.time(longest)}, "ramp_time")]
+    return [last.row("warm_up", {"time": written.time(longest)}, "ramp_time")]
