@@ -284,7 +284,9 @@ def test_the_difference_is_that_of_the_logs(exclusive):
 def test_results_of_earlier_runs_with_logs_and_without(exclusive, flashscape):
     compared, out = exclusive
     again = fs.compare(out / "A", out / "B")
-    assert again.frame.equals(compared.frame)
+    # Earlier results have the names of their directories.
+    names = ("baseline_name", "other_name")
+    assert again.frame.drop(names).equals(compared.frame.drop(names))
     one, other = fs.Result.load(out / "A"), fs.Result.load(out / "B")
     one.log = None
     (contrast,) = fs.compare(one, other).contrasts
@@ -297,6 +299,35 @@ def test_results_of_earlier_runs_with_logs_and_without(exclusive, flashscape):
     p99 = contrast.difference("host", "read", "p99")
     assert p99.interval is None
     assert p99.winner is None
+
+
+def test_earlier_results_are_named_by_their_directories(exclusive):
+    _, out = exclusive
+    again = fs.compare(out / "A", str(out / "B" / "summary.json"))
+    assert [side.name for side in again.sides] == [str(out / "A"), str(out / "B")]
+    named = fs.compare(out / "A", out / "B", names=["one", "other"])
+    assert [side.name for side in named.sides] == ["one", "other"]
+
+
+def test_tables_and_explanations_take_what_they_can(exclusive):
+    compared, out = exclusive
+    tables = fs.tables(compared)
+    told = " ".join(str(tables).split())
+    assert compared.verdicts[0] in told
+    assert "figure A B difference" in told
+    assert '<td style="text-align:left">p99</td>' in tables._repr_html_()
+    with pytest.raises(fs.ConfigError, match=r"give them to fs\.compare"):
+        fs.tables(compared, percentiles="50")
+    for of in (fs.tables, fs.explain):
+        with pytest.raises(fs.OutputError, match="out: is a comparison; name one of the runs"):
+            of(out)
+        with pytest.raises(TypeError, match="int is no result; give what fs"):
+            of(3)
+    with pytest.raises(TypeError, match=r"several runs; explain one of them.*sides\[0\]"):
+        fs.explain(compared)
+    of_run = fs.explain(compared.sides[0].results[0])
+    for place in (out / "A", str(out / "A"), out / "A" / "summary.json"):
+        assert str(fs.explain(place)) == str(of_run)
 
 
 def test_what_is_written_is_what_was_found(exclusive):
