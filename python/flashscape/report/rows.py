@@ -136,7 +136,8 @@ def latencies(result: Measured, chosen: str | Iterable[float | str] | None = Non
         rows.append((*labels, exact, *(_percentile(*each) for each in known), longest))
     names = (name.replace("_", ".") for name in shown)
     told = f", ! below {FOUNDED}: finer than they allow" if is_finer else ""
-    title = f"Latency ({confidence}; in brackets: samples at or beyond it{told})"
+    counted = f"in brackets: samples at or beyond it, if below {_COUNTED_BELOW:,}"
+    title = f"Latency ({confidence}; {counted}{told})"
     return Rows(title, ("initiator", "kind", "mean", *names, "max"), rows, 2)
 
 
