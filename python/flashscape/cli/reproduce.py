@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from flashscape.reproduce import Reproduction
 
 
-@click.command("reproduce")
+@click.command("reproduce", cls=documents.Command)
 @click.argument("paper", required=False, metavar="[PAPER[/EXHIBIT]]")
 @click.option(
     "--profile",
