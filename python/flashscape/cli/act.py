@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from flashscape.act import Search, Trial
 
 
-@click.command("act", cls=documents.Command)
+@click.command("act")
 @click.argument("drive", metavar="DRIVE")
 @click.option(
     "-k",

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from flashscape.reproduce import Reproduction
 
 
-@click.command("reproduce", cls=documents.Command)
+@click.command("reproduce")
 @click.argument("paper", required=False, metavar="[PAPER[/EXHIBIT]]")
 @click.option(
     "--profile",
