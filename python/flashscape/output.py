@@ -200,6 +200,11 @@ class File:
             file._remove_left()
             file.staging.write_bytes(b"\n")
         except Taken as taken:
+            if taken.owner == f"process {os.getpid()}":
+                raise OutputError(
+                    f"{path}: is the name of something else that is written, too (this process "
+                    "writes this file already)"
+                ) from None
             raise OutputError(
                 f"{path}: {taken.owner} writes this file; choose another name, or wait for its end"
             ) from None
