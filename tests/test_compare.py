@@ -6,6 +6,7 @@ import copy
 import json
 import math
 import random
+import re
 
 import polars as pl
 import pytest
@@ -283,7 +284,9 @@ def test_the_difference_is_that_of_the_logs(exclusive):
 def test_results_of_earlier_runs_with_logs_and_without(exclusive, flashscape):
     compared, out = exclusive
     again = fs.compare(out / "A", out / "B")
-    assert again.frame.equals(compared.frame)
+    # Earlier results have the names of their directories.
+    names = ("baseline_name", "other_name")
+    assert again.frame.drop(names).equals(compared.frame.drop(names))
     one, other = fs.Result.load(out / "A"), fs.Result.load(out / "B")
     one.log = None
     (contrast,) = fs.compare(one, other).contrasts
@@ -296,6 +299,35 @@ def test_results_of_earlier_runs_with_logs_and_without(exclusive, flashscape):
     p99 = contrast.difference("host", "read", "p99")
     assert p99.interval is None
     assert p99.winner is None
+
+
+def test_earlier_results_are_named_by_their_directories(exclusive):
+    _, out = exclusive
+    again = fs.compare(out / "A", str(out / "B" / "summary.json"))
+    assert [side.name for side in again.sides] == [str(out / "A"), str(out / "B")]
+    named = fs.compare(out / "A", out / "B", names=["one", "other"])
+    assert [side.name for side in named.sides] == ["one", "other"]
+
+
+def test_tables_and_explanations_take_what_they_can(exclusive):
+    compared, out = exclusive
+    tables = fs.tables(compared)
+    told = " ".join(str(tables).split())
+    assert compared.verdicts[0] in told
+    assert "figure A B difference" in told
+    assert '<td style="text-align:left">p99</td>' in tables._repr_html_()
+    with pytest.raises(fs.ConfigError, match=r"give them to fs\.compare"):
+        fs.tables(compared, percentiles="50")
+    for of in (fs.tables, fs.explain):
+        with pytest.raises(fs.OutputError, match="out: is a comparison; name one of the runs"):
+            of(out)
+        with pytest.raises(TypeError, match="int is no result; give what fs"):
+            of(3)
+    with pytest.raises(TypeError, match=r"several runs; explain one of them.*sides\[0\]"):
+        fs.explain(compared)
+    of_run = fs.explain(compared.sides[0].results[0])
+    for place in (out / "A", str(out / "A"), out / "A" / "summary.json"):
+        assert str(fs.explain(place)) == str(of_run)
 
 
 def test_what_is_written_is_what_was_found(exclusive):
@@ -485,18 +517,28 @@ def test_batches_of_a_summary(requests, batches):
 def test_untested_figures_are_said_first_and_never_called_alike(open_loop, flashscape, tmp_path):
     """Without logs a median has no error, even if values are equal."""
     for name, seed in (("one", 1), ("other", 2)):
-        fs.run(open_loop | {"seed": seed}, out=tmp_path / name)
+        fs.run(open_loop | {"seed": seed, "record": {"slowest": 20}}, out=tmp_path / name)
     (contrast,) = fs.compare(tmp_path / "one", tmp_path / "other").contrasts
     p50 = contrast.difference("host", "read", "p50")
     assert p50.corrected is None
     named = [each for found in contrast.untested for each in found.names]
     tested = [row for row in contrast.differences if row.corrected is not None]
-    assert len(named) == len(set(named)) == len(contrast.differences) - len(tested)
+    # The tables of a run show p99.99; it has too few samples for a row here, and is said first.
+    few = contrast.untested[0]
+    absent = [f"host.{kind}.{p}" for kind in ("read", "write") for p in ("p99_9", "p99_99")]
+    assert list(few.names) == absent
+    assert few.why == "only 1 to 9 requests are at or beyond each; a test needs 10"
+    rows = len(contrast.differences) - len(tested)
+    assert len(named) == len(set(named)) == rows + len(absent)
     assert "host.read.p50" in named
     assert "drive.erases" in named
     (logs,) = [found for found in contrast.untested if "host.read.p50" in found.names]
     assert logs.why == "A and B have no log of their requests"
     assert "--requests DIR/requests.parquet" in logs.remedy
+    # The table is too short for p99: more than its requests are needed.
+    (least,) = re.findall(r"from p99 on, a record\.slowest of (\d+) or more", logs.remedy)
+    p99 = contrast.difference("host", "read", "p99")
+    assert max(p99.samples) < int(least) < 2 * max(p99.samples)
     for told in contrast.sentences:
         alike = told.partition("no significant difference")[2].partition("not tested")[0]
         for row in contrast.differences:
@@ -546,8 +588,16 @@ def test_a_percentile_that_is_chosen_is_that_of_the_requests(open_loop, tmp_path
     )
     (contrast,) = compared.contrasts
     reads = [row.figure for row in contrast.differences if row.kind == "read"]
-    # In rising order; p99.99 of some 8,000 reads has too few samples, which is reported.
-    assert reads == ["mean", "p50", "p99_5"]
+    # In rising order; p99.99 of some 8,000 reads has too few samples: shown, marked, untested.
+    assert reads == ["mean", "p50", "p99_5", "p99_99"]
+    far = contrast.difference("host", "read", "p99_99")
+    assert (far.method, far.estimate, far.corrected) == ("none", None, None)
+    assert far.fewest == far.samples == (1, 1)
+    table = contrasts.differences(contrast)
+    assert table.title == "In brackets: samples at or beyond it, ! below 10: not tested"
+    (row,) = (row for row in table.rows if row[1:3] == ("read", "p99.99"))
+    assert [cell.endswith(" (1!)") for cell in row[3:5]] == [True, True]
+    assert row[-3] == "not tested"
     (few,) = [each for each in contrast.untested if "host.read.p99_99" in each.names]
     assert "a test needs 10" in few.why
     log = fs.read_requests(tmp_path / "out/A/requests.parquet").filter(pl.col("kind") == "read")
@@ -676,6 +726,34 @@ def test_slowest_requests_that_come_in_one_burst_have_no_interval():
     assert slowest.estimate(falling, spread, 20, (0, 100_000)) is not None
     assert slowest.estimate(falling, spread, 90, (0, 100_000)) is None
     assert slowest.estimate(falling, spread, 101, (0, 100_000)) is None
+
+
+def test_the_reason_of_an_untested_far_percentile_is_the_true_one(open_loop, tmp_path):
+    """A table of all requests cannot grow, so that is no remedy; a table of 100 can."""
+    experiment = fs.Experiment.from_dict(open_loop).replace({"run.requests": 6000})
+    whole = experiment.replace({"record.slowest": 6000})
+    for name, each in (("short", experiment), ("whole", whole)):
+        for seed in (1, 2):
+            fs.run(each.replace(seed=seed), out=tmp_path / name / str(seed))
+    result = fs.Result.load(tmp_path / "short/1")
+    group = ("host", "read")
+    # 39 requests at p99 and two standard deviations, √39 each, of independent ones at least.
+    short = slowest.missing(result, group, differences.samples([result], group, "p99"))
+    assert short.slowest is None or short.slowest >= 39
+    assert slowest.missing(result, group, 200).slowest == math.ceil(200 + 2.0227 * 200**0.5)
+    # More requests than there are cannot be kept.
+    assert slowest.missing(result, group, result.read.requests).slowest is None
+    burst = fs.Result.load(tmp_path / "whole/1")
+    arrived = pl.col("latency_ns").rank("ordinal", descending=True).cast(pl.Int64) * 1000
+    burst.slowest = burst.slowest.with_columns(arrived_ns=arrived)
+    assert slowest.missing(burst, group, 40).slowest is None
+    (contrast,) = fs.compare(
+        burst, fs.Result.load(tmp_path / "whole/2"), figures=["host.read.p99"]
+    ).contrasts
+    (found,) = contrast.untested
+    assert "the slowest requests of A" in found.why
+    assert "come in too few bursts" in found.why
+    assert "record.slowest" not in found.why + found.remedy
 
 
 # ---- directories ------------------------------------------------------------------------

@@ -14,7 +14,7 @@ import pytest
 
 import flashscape as fs
 from flashscape.errors import OutputError
-from flashscape.output import Directory
+from flashscape.output import Directory, File
 from test_bad_input import refused, run_on_disk_of
 
 
@@ -208,6 +208,64 @@ def test_a_directory_that_another_process_writes_to_is_refused(tmp_path):
     # A leftover lock file blocks no other run.
     with Directory.claim(folder, force=False):
         pass
+
+
+@pytest.mark.parametrize("option", ["--requests", "--json", "--fio-json", "--save-drive"])
+@pytest.mark.parametrize("force", [(), ("--force",)])
+def test_a_file_that_another_run_writes_is_refused(
+    option, force, experiment_file, flashscape, tmp_path
+):
+    """Both would end with success, and one file would be lost."""
+    name = "f.parquet"
+    with File.claim(tmp_path / name, "it", force=False) as other:
+        why = f"{name}: process {os.getpid()} writes this file; choose another name"
+        refused(flashscape("run", experiment_file, option, name, *force), 1, why)
+        other.store(b"of the other")
+    assert (tmp_path / name).read_bytes() == b"of the other"
+    assert not [file.name for file in tmp_path.iterdir() if file.name.startswith(".")]
+
+
+def test_a_file_that_comes_in_the_meantime_is_left_alone(tmp_path):
+    """Only links of a whole file are exclusive; the own one is kept beside it."""
+    with File.claim(tmp_path / "f.json", "it", force=False) as claimed:
+        (tmp_path / "f.json").write_text("of another program")
+        beside = f"f-{os.getpid()}.json"
+        with pytest.raises(OutputError, match=f"left as it is; the file is kept as .*{beside}$"):
+            claimed.store(b"own")
+    assert (tmp_path / "f.json").read_text() == "of another program"
+    assert (tmp_path / beside).read_bytes() == b"own"
+    with File.claim(tmp_path / "f.json", "it", force=True) as claimed:
+        claimed.store(b"own")
+    assert (tmp_path / "f.json").read_bytes() == b"own"
+
+
+@pytest.mark.parametrize("trial", range(10))
+def test_one_of_those_who_come_together_gets_the_file(tmp_path, trial):
+    start, got, refused = threading.Barrier(4), [], []
+
+    def claim():
+        start.wait()
+        try:
+            got.append(File.claim(tmp_path / "f.json", "it", force=trial % 2 == 0))
+        except OutputError as error:
+            refused.append(str(error))
+
+    threads = [threading.Thread(target=claim) for _ in range(4)]
+    for each in threads:
+        each.start()
+    for each in threads:
+        each.join()
+    assert len(got) == 1, refused
+    assert all("writes this file" in error for error in refused)
+    got[0].release()
+
+
+@pytest.mark.parametrize("force", [(), ("--force",)])
+def test_a_link_that_leads_nowhere_is_not_replaced(force, experiment_file, flashscape, tmp_path):
+    (tmp_path / "link.json").symlink_to(tmp_path / "nowhere.json")
+    ended = flashscape("run", experiment_file, "--json", "link.json", *force)
+    refused(ended, 1, "link.json: is a link to ", "nowhere.json, which is not there")
+    assert (tmp_path / "link.json").is_symlink()
 
 
 @pytest.mark.parametrize("trial", range(20))

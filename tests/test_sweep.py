@@ -24,7 +24,7 @@ import pytest
 import flashscape as fs
 from flashscape.quantities import quantity
 from flashscape.report import sweep as sweep_report
-from flashscape.sweep import check, reading, rows, schema, sharing
+from flashscape.sweep import check, picture, reading, rows, schema, sharing
 from flashscape.sweep.agenda import Agenda
 from flashscape.sweep.observer import SilentSweep, jobs_that_fit
 from flashscape.sweep.progress import announcement
@@ -1303,3 +1303,36 @@ def test_points_of_too_few_requests_are_hollow(quick, tmp_path):
     assert sorted(value for line in hollow for value in line.get_ydata()) == sorted(few)
     assert len(few) == 4
     assert "hollow: fewer than 10" in latency.get_title("left")
+
+
+def test_a_sweep_without_a_name_has_the_title_of_its_experiment(config):
+    swept = fs.sweep(config | {"run": {"requests": 20}}, grid={"seed": [1, 2]})
+    assert swept.title == "small"
+    assert repr(swept) == "<Sweep 'small': 2 done>"
+
+
+def test_the_table_has_every_column_and_says_why_there_is_no_interval(config, tmp_path):
+    config["run"] = {"requests": 20}
+    grid = {"workload[0].queue_depth": [4], "drive.ftl.gc.victim": ["greedy", "fifo"]}
+    swept = fs.sweep(config, grid=grid, seeds=2, out=tmp_path / "out")
+    content = sweep_report.table(swept)
+    assert content.head[:2] == ("queue_depth", "victim")
+    assert content.rows[0][:2] == ("4", "greedy")
+    exact = swept.over_seeds().filter(pl.col("write_amplification_ci95") == 0)
+    assert ("(without ±: seeds agree)" in content.title) == bool(len(exact))
+    agreeing = swept.over_seeds().with_columns(iops_ci95=0.0, seeds=1)
+    why = sweep_report._without_interval(agreeing, ["iops"])
+    assert why == " (without ±: seeds agree or one seed alone)"
+
+
+def test_a_picture_has_the_chosen_percentiles(config, tmp_path):
+    pytest.importorskip("matplotlib")
+    config["run"] = {"requests": 200}
+    swept = fs.sweep(config, grid={"drive.ftl.gc.victim": ["greedy", "fifo"]}, out=tmp_path / "out")
+    figure = picture.draw(swept.pictured("50,90,99.999"))
+    title = figure.axes[0].get_title(loc="left")
+    assert "p99.999, p90 dashed, p50 dotted" in title
+    fs.plot(tmp_path / "out", percentiles="50,90,99.999")
+    assert b"p99.999, p90 dashed" in (tmp_path / "out" / "sweep.svg").read_bytes()
+    with pytest.raises(fs.ConfigError, match=r"99\.5 is not among those"):
+        fs.plot(tmp_path / "out", percentiles=[99.5])

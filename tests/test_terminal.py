@@ -120,6 +120,9 @@ def test_json_goes_to_a_file_or_to_standard_output_alike(experiment_file, flashs
     assert json.loads(old.out)["digest"] == written["digest"]
     assert old.err == "note: --json alone is an old form of --json -\n"
     vary = ("--vary", "drive.ftl.gc.victim=fifo")
+    bare = flashscape("compare", experiment_file, *vary, "--quiet", "--json")
+    assert json.loads(bare.out)["sides"][0]["digests"] == [written["digest"]]
+    assert bare.err == old.err
     compared = flashscape("compare", experiment_file, *vary, "--json", "-", "--quiet")
     assert json.loads(compared.out)["sides"][0]["digests"] == [written["digest"]]
     assert flashscape("check", experiment_file, "--json", "check.json").status == 0

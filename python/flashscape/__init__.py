@@ -42,12 +42,12 @@ if TYPE_CHECKING:
     from flashscape.errors import StudyError as StudyError
     from flashscape.errors import TraceError as TraceError
     from flashscape.experiment import Experiment as Experiment
-    from flashscape.explain import explain as explain
     from flashscape.fio_jobs import import_fio as import_fio
     from flashscape.frames import to_pandas as to_pandas
     from flashscape.imported import Imported as Imported
     from flashscape.latency import Latency as Latency
     from flashscape.mqsim import import_mqsim as import_mqsim
+    from flashscape.one_run import explain as explain
     from flashscape.plotting import plot as plot
     from flashscape.reproduce import Reproduction as Reproduction
     from flashscape.reproduce import reproduce as reproduce
@@ -74,12 +74,12 @@ _HOMES = {
         *("StarvedRequest", "StudyError", "TraceError"),
     ),
     "experiment": ("Experiment",),
-    "explain": ("explain",),
     "latency": ("Latency",),
     "frames": ("to_pandas",),
     "imported": ("Imported",),
     "fio_jobs": ("import_fio",),
     "mqsim": ("import_mqsim",),
+    "one_run": ("explain",),
     "reproduce": ("Reproduction", "reproduce"),
     "plotting": ("plot",),
     "requests": ("read_requests",),

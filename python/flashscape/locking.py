@@ -1,4 +1,4 @@
-"""Locks for directories that only one process at a time may use."""
+"""Locks for directories and files that only one process at a time may use."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ LOCK = ".lock"
 
 
 class Taken(Exception):  # noqa: N818 - callers say what it means for them
-    """Another process uses the directory."""
+    """Another process uses the directory or file."""
 
     def __init__(self, owner: str) -> None:
         super().__init__(owner)
@@ -23,13 +23,13 @@ class Taken(Exception):  # noqa: N818 - callers say what it means for them
 
 
 class Lock:
-    """A lock on a directory. The system releases it when the process ends, in any way."""
+    """A lock on a directory, or on a name in it, which the system releases with the process."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, name: str = "") -> None:
         """Take the lock; raise Taken, or OSError if the directory cannot be written to."""
         import fcntl
 
-        self._path = folder / LOCK
+        self._path = folder / (f"{LOCK}-{name}" if name else LOCK)
         while True:
             file = self._path.open("a+", encoding="ascii")
             try:
@@ -58,6 +58,11 @@ class Lock:
             with contextlib.suppress(OSError):
                 self._path.unlink()
             self._file.close()
+
+
+def is_lock(name: str) -> bool:
+    """Return True for the name of a lock file."""
+    return name == LOCK or name.startswith(f"{LOCK}-")
 
 
 def _is_still(path: Path, descriptor: int) -> bool:

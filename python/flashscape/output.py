@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from flashscape.errors import OutputError
-from flashscape.locking import LOCK, Lock, Taken
+from flashscape.locking import Lock, Taken, is_lock
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -86,7 +86,7 @@ class Directory:
     def _check(self, *, force: bool) -> None:
         """Check before the simulation that results can be written."""
         names = sorted(file.name for file in self.path.iterdir() if not _is_left(file))
-        if (others := [name for name in names if name != LOCK]) and not force:
+        if (others := [name for name in names if not is_lock(name)]) and not force:
             raise OutputError(
                 f"{self.path}: is not empty (it has {others[0]}); "
                 "choose another directory, or overwrite with --force (force=True)"
@@ -169,27 +169,45 @@ class Directory:
 class File:
     """A file that appears whole or not at all; leaving the context removes an unfinished one."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, may_replace: bool = False) -> None:
         self.path = path
+        self._may_replace = may_replace
+        self._lock: Lock | None = None
+        """Lock from the claim to the release: no other process writes this file."""
         self.staging = path.parent / f"{_STAGING}{os.getpid()}-{path.name}"
         """Path of the unfinished file, on the same disk."""
 
     @classmethod
     def claim(cls, path: str | os.PathLike[str], option: str, *, force: bool) -> File:
-        """Check that the file can be written; raise OutputError if it cannot, or exists."""
+        """Check that the file can be written; raise OutputError if it cannot, or exists.
+
+        With ``force`` it replaces an earlier file, unless another process writes that.
+        """
         if not os.fspath(path):
             raise OutputError(f"the file has no name; write {option} FILE")
-        file = cls(Path(path))
+        file = cls(Path(path), may_replace=force)
         if file.path.is_dir():
             raise OutputError(f"{path}: is a directory; {option} takes the name of a file")
+        if (dangling := _dangling(file.path)) is not None:
+            raise dangling
         if file.path.exists() and not force:
             raise OutputError(
                 f"{path}: is there already; choose another name, or overwrite it with --force "
                 "(force=True)"
             )
         try:
+            file._lock = Lock(file.path.parent, file.path.name)
             file._remove_left()
             file.staging.write_bytes(b"\n")
+        except Taken as taken:
+            if taken.owner == f"process {os.getpid()}":
+                raise OutputError(
+                    f"{path}: is the name of something else that is written, too (this process "
+                    "writes this file already)"
+                ) from None
+            raise OutputError(
+                f"{path}: {taken.owner} writes this file; choose another name, or wait for its end"
+            ) from None
         except OSError as error:
             file.release()
             raise file.failed(error) from error
@@ -202,16 +220,43 @@ class File:
         self.release()
 
     def release(self) -> None:
-        """Remove the unfinished file."""
+        """Remove the unfinished file, and release the lock."""
         with contextlib.suppress(OSError):
             self.staging.unlink()
+        if self._lock is not None:
+            self._lock.release()
 
     def keep(self) -> None:
-        """Move the finished file to its place; raise OutputError."""
+        """Move the finished file to its place; raise OutputError.
+
+        If another program has made a file there since the claim, that is left alone, and this one
+        is kept beside it.
+        """
         try:
-            self.staging.replace(self.path)
+            if self._may_replace:
+                self.staging.replace(self.path)
+            else:
+                self._keep_new()
+        except OutputError:
+            raise
         except OSError as error:
             raise self.failed(error) from error
+        self._may_replace = True
+
+    def _keep_new(self) -> None:
+        """Move the finished file to its place, where none may be."""
+        try:
+            os.link(self.staging, self.path)
+        except FileExistsError:
+            place = self.path.with_name(f"{self.path.stem}-{os.getpid()}{self.path.suffix}")
+            self.staging.replace(place)
+            raise OutputError(
+                f"{self.path}: was made by another program in the meantime, and is left as it is; "
+                f"the file is kept as {place}"
+            ) from None
+        except OSError:
+            # The disk has no links.
+            self.staging.replace(self.path)
 
     def store(self, data: bytes) -> None:
         """Write the whole file; raise OutputError."""
@@ -237,11 +282,18 @@ def no_directory(folder: Path, error: OSError) -> OutputError:
     if isinstance(error, OutputError):
         return error
     for each in (folder, *folder.parents):
-        if each.is_symlink() and not each.exists():
-            return OutputError(f"{each}: is a link to {each.readlink()}, which is not there")
+        if (dangling := _dangling(each)) is not None:
+            return dangling
         if each.exists() and not each.is_dir():
             return OutputError(f"{each}: is a file, and results go to a directory")
     return OutputError(f"{folder}: no directory for results: {error.strerror}")
+
+
+def _dangling(path: Path) -> OutputError | None:
+    """Return the error for a link that leads nowhere; None for anything else."""
+    if path.is_symlink() and not path.exists():
+        return OutputError(f"{path}: is a link to {path.readlink()}, which is not there")
+    return None
 
 
 def remove(folder: Path, names: Iterable[str]) -> None:

@@ -13,6 +13,9 @@ if TYPE_CHECKING:
 
     from flashscape.measured import Measured
 
+USUAL = ("p50", "p99", "p99_9", "p99_99")
+"""Percentiles that the tables of a run show if none are chosen."""
+
 _PLACES = 7
 """Digits after the point of a percentage: the resolution of billionths."""
 

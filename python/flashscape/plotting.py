@@ -20,7 +20,7 @@ from flashscape.sweep.store import MANIFEST
 from flashscape.sweep.store import PICTURE as EFFECTS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
     from os import PathLike
 
     from matplotlib.figure import Figure
@@ -30,15 +30,20 @@ _WRITTEN_BY = "`flashscape run`, `replay`, `compare` or `sweep` has written with
 
 
 def plot(
-    path: str | PathLike[str], out: str | PathLike[str] | None = None, *, force: bool = False
+    path: str | PathLike[str],
+    out: str | PathLike[str] | None = None,
+    *,
+    force: bool = False,
+    percentiles: str | Iterable[float | str] | None = None,
 ) -> list[Path]:
     """Draw all pictures of a directory of results, in the place of earlier ones.
 
     For a run that is ``tail.svg``, for a comparison ``comparison.svg`` and those of its runs, for
     a sweep ``sweep.svg``. With ``out`` only the first of them is drawn, to that PNG, PDF or SVG
-    file, which replaces an existing one only with ``force``. Returns the files. Needs
-    matplotlib. Raises OutputError if the directory has no results, there is nothing to
-    draw, or ``out`` cannot be written.
+    file, which replaces an existing one only with ``force``. ``percentiles`` are those of
+    ``sweep.svg`` in the directory, four at most. Returns the files. Needs matplotlib. Raises
+    OutputError if the directory has no results, there is nothing to draw, or ``out`` cannot be
+    written, and ConfigError for percentiles that the points of a sweep do not keep.
 
     >>> fs.plot("results")     # doctest: +SKIP
     """
@@ -51,7 +56,7 @@ def plot(
         drawing.write(_first(folder), out, force=force)
         return [Path(out)]
     if (folder / MANIFEST).is_file():
-        return [_of_sweep(folder)]
+        return [_of_sweep(folder, percentiles)]
     if (folder / DOCUMENT).is_file():
         return _of_comparison(folder)
     if (folder / output.SUMMARY).is_file():
@@ -132,6 +137,6 @@ def _of_comparison(folder: Path) -> list[Path]:
     return [folder / OVERLAY, *(_of_run(each) for each in kept.runs_of(folder))]
 
 
-def _of_sweep(folder: Path) -> Path:
-    _refuse(folder, Sweep.load(folder).draw())
+def _of_sweep(folder: Path, percentiles: str | Iterable[float | str] | None) -> Path:
+    _refuse(folder, Sweep.load(folder).draw(percentiles))
     return folder / EFFECTS

@@ -59,7 +59,8 @@ class Bar:
         """Print a description of a trace that was read."""
         # The reader of stderr may have gone, which is no reason to end a run.
         with suppress(OSError):
-            self._console.print(announcement, highlight=False, markup=False, soft_wrap=True)
+            is_whole = not self._console.is_terminal
+            self._console.print(announcement, highlight=False, markup=False, soft_wrap=is_whole)
 
     def preconditioning(self, share: float) -> None:
         """Show the share of filling and ageing that is done."""

@@ -5,9 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from flashscape import one_run
+from flashscape.compare.comparison import Comparison
+from flashscape.errors import ConfigError
+from flashscape.measured import Measured
+from flashscape.report import contrast as contrast_rows
 from flashscape.report import html, rows, text
 from flashscape.report import sweep as of_sweeps
-from flashscape.result import Result
 from flashscape.sweep.result import Sweep
 from flashscape.sweep.store import MANIFEST
 
@@ -35,21 +39,47 @@ class Tables:
 
 
 def tables(
-    of: Result | Sweep | str | PathLike[str],
+    of: Measured | Sweep | Comparison | str | PathLike[str],
     percentiles: str | Iterable[float | str] | None = None,
 ) -> Tables:
-    """Return the tables that ``run`` or ``sweep`` prints, from results or their directory.
+    """Return the tables that a command prints, from results or the directory of a run or sweep.
 
-    ``percentiles`` are those of latency, such as ``(50, 99.99)``; None: the usual ones.
+    ``percentiles`` are those of latency, such as ``(50, 99.99)``; None: the usual ones. A
+    comparison has those that it was made with.
     Raises ConfigError for invalid percentiles and for those that the points of a sweep do not
-    keep, and OutputError if results or the needed histograms are missing.
+    keep, OutputError if results or the needed histograms are missing, and TypeError for
+    anything else.
 
     >>> print(fs.tables(result, percentiles=(50, 99.5)))     # doctest: +SKIP
     """
-    if isinstance(of, (str, Path)) or hasattr(of, "__fspath__"):
+    if isinstance(of, str) or hasattr(of, "__fspath__"):
         folder = Path(of)
-        of = Sweep.load(folder) if (folder / MANIFEST).is_file() else Result.load(folder)
+        of = Sweep.load(folder) if (folder / MANIFEST).is_file() else one_run.load(folder)
     if isinstance(of, Sweep):
         return Tables(of.title or "Sweep", [], [of_sweeps.table(of, percentiles)])
+    if isinstance(of, Comparison):
+        if percentiles is not None:
+            raise ConfigError(
+                "percentiles: a comparison has those that it was made with; give them to fs.compare"
+            )
+        return _of_comparison(of)
+    if not isinstance(of, Measured):
+        raise TypeError(
+            f"tables: {type(of).__name__} is no result; give what fs.run, fs.sweep or fs.compare "
+            "returns, or the directory of a run or sweep"
+        )
     contents = rows.everything(of, percentiles)
     return Tables(rows.headline(of), of.summary["notes"], contents)
+
+
+def _of_comparison(compared: Comparison) -> Tables:
+    """Return the table of each contrast, below the sides and the verdicts."""
+    sides = ", ".join(f"{side.label}: {side.name}" for side in compared.sides)
+    contents = []
+    for contrast in compared.contrasts:
+        content = contrast_rows.differences(contrast)
+        if len(compared.contrasts) > 1:
+            against = f"{contrast.other.shown} against {contrast.baseline.shown}"
+            content = content._replace(title=f"{against}. {content.title}".removesuffix(". "))
+        contents.append(content)
+    return Tables(f"{sides}. {' '.join(compared.verdicts)}", [], contents)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from flashscape.result import Result
 
 
-@click.command("compare")
+@click.command("compare", cls=documents.Command)
 @click.argument("sides", metavar="A [B]...", nargs=-1, required=True, type=click.Path())
 @click.option(
     "--vary",

@@ -46,15 +46,15 @@ class Command(click.Command):
 def _is_file(behind: Sequence[str]) -> bool:
     """Return True if the next argument is meant as the file of ``--json``.
 
-    An existing file without the suffix .json is the command's input, as in command lines
-    from the time when the option took no file.
+    An existing file without the suffix .json, or a directory, is the command's input, as in
+    command lines from the time when the option took no file.
     """
     if not behind:
         return False
     (given,) = behind
     if given in (str(STDOUT), "") or given.endswith(".json"):
         return True
-    return not (given.startswith("-") or Path(given).is_file())
+    return not (given.startswith("-") or Path(given).exists())
 
 
 class Document:

@@ -144,15 +144,24 @@ def say_left(picture: str, out: Path, why: str | None) -> None:
         click.echo(f"no picture: {why}")
 
 
-def draw(out: Path, *, quiet: bool, file: Path | None = None, force: bool = False) -> None:
+def draw(
+    out: Path,
+    *,
+    quiet: bool,
+    file: Path | None = None,
+    force: bool = False,
+    percentiles: str | None = None,
+) -> None:
     """Draw the pictures of a directory of results that is complete; say where they are.
 
-    With ``file``, draw only the first of them, to that file.
+    With ``file``, draw only the first of them, to that file. ``percentiles`` are those of a
+    sweep's picture.
     """
     from flashscape.plotting import plot
+    from flashscape.report import text
 
     try:
-        files = plot(out, file, force=force)
+        files = plot(out, file, force=force, percentiles=percentiles)
     except KeyboardInterrupt:
         told = Interrupted(None, "while drawing")
         told.kept = "results are complete, but for the pictures"
@@ -160,4 +169,5 @@ def draw(out: Path, *, quiet: bool, file: Path | None = None, force: bool = Fals
     if not quiet:
         *others, last = map(str, files)
         these = f"{', '.join(others)} and {last}" if others else last
-        click.echo(f"The pictures are {these}." if others else f"The picture is {these}.")
+        line = f"The pictures are {these}." if others else f"The picture is {these}."
+        text.console().print(text.sentence(line))

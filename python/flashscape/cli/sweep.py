@@ -101,7 +101,7 @@ def command(
         raise
     _print(swept, percentiles, quiet=quiet)
     if plot:
-        show.draw(swept.folder, quiet=quiet)
+        show.draw(swept.folder, quiet=quiet, percentiles=percentiles)
     elif not quiet:
         show.say_left("sweep.svg", swept.folder, swept.why_not_drawn())
     return _status(swept)
@@ -118,7 +118,7 @@ def _show_again(results: Path, percentiles: str | None, *, plot: bool) -> int:
     swept = Sweep.load(results)
     _print(swept, percentiles, quiet=False)
     if plot:
-        show.draw(results, quiet=False)
+        show.draw(results, quiet=False, percentiles=percentiles)
     return 0
 
 
@@ -132,7 +132,7 @@ def _print(swept: Sweep, percentiles: str | None, *, quiet: bool) -> None:
     if swept.counts["done"]:
         console.print(text.table(sweep.table(swept, percentiles)))
     for line in lines:
-        console.print(line, markup=False, soft_wrap=True)
+        console.print(text.sentence(line))
     console.print(f"Results are in {swept.folder / 'sweep.parquet'}.", soft_wrap=True)
 
 

@@ -51,7 +51,8 @@ def compare(
     mistake. ``percentiles`` are those that are compared, such as ``(50, 99.9)``; by default
     p50, p90, p99, p99.9 and on. ``figures`` names those that the verdict is about, such as
     ``["host.read.p99_99"]`` or ``["drive.erases"]``; by default all of hosts. ``names`` are
-    what reports and pictures call the sides. ``out`` keeps all results and the comparison
+    what reports and pictures call the sides; by default the titles of experiments and the
+    directories of results. ``out`` keeps all results and the comparison
     (:func:`flashscape.plot` draws them). ``announce`` is told before each run which one it is.
 
     A run that ends by starvation is compared all the same; no winner is named beside it.
@@ -138,7 +139,10 @@ def side_of(given: Given) -> Experiment | Result:
 
 
 def _name(side: Experiment | Result) -> str:
-    return side.title if isinstance(side, Experiment) else str(side.summary["title"])
+    """Return the title of an experiment; the directory of earlier results, which is unique."""
+    if isinstance(side, Experiment):
+        return side.title
+    return str(side.summary["title"] if side.folder is None else side.folder)
 
 
 def _names(names: Sequence[str] | None, given: Sequence[Experiment | Result]) -> list[str]:

@@ -47,6 +47,9 @@ class Difference:
     """True if the verdict counts it; False if ``--for`` leaves it out."""
     unjudged: str | None = None
     """Clause that says why no side is better by it; None if the figure is judged."""
+    fewest: tuple[int, int] | None = None
+    """Fewest requests at or beyond a percentile in a run of each side, if either has too few
+    for a test; None if there are enough."""
 
     @property
     def difference(self) -> float:

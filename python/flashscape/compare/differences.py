@@ -70,10 +70,10 @@ def of_summaries(
     """Differences between two runs without logs: of means, and of percentiles far out."""
 
     def of(group: tuple[str, str]) -> list[Difference]:
-        far = _founded([one], [other], group, wanted)
+        far = _compared([one], [other], group, wanted)
         figures = ("mean", *far, *_rate(one, group))
         rows = [_untested(one, other, group, figure) for figure in figures]
-        return [_of_kept(row, one, other) for row in rows]
+        return [_unless_few(_of_kept(r, one, other), far.get(r.figure)) for r in rows]
 
     groups = common_groups([one], [other])
     return _of_all(groups, of, tell) + of_drives([one], [other])
@@ -150,25 +150,49 @@ def samples(runs: Sequence[Result], group: tuple[str, str], figure: str) -> int:
     return sum(count if share is None else percentiles.beyond(share, count) for count in counts)
 
 
-def _founded(
+def fewest(
+    ones: Sequence[Result], others: Sequence[Result], group: tuple[str, str], figure: str
+) -> tuple[int, int]:
+    """Fewest requests behind a figure in a run of each side."""
+    one, other = (min(samples([run], group, figure) for run in runs) for runs in (ones, others))
+    return one, other
+
+
+def _compared(
     ones: Sequence[Result], others: Sequence[Result], group: tuple[str, str], wanted: Wanted
-) -> list[str]:
-    """Percentiles with enough samples behind them in every run."""
-    runs = (*ones, *others)
-    return [p for p in wanted.shares if min(samples([run], group, p) for run in runs) >= FOUNDED]
+) -> dict[str, tuple[int, int] | None]:
+    """Percentiles to compare; see :func:`_asked_or_founded`."""
+    found = {each: fewest(ones, others, group, each) for each in wanted.shares}
+    return _asked_or_founded(found, group, wanted)
+
+
+def _asked_or_founded(
+    found: dict[str, tuple[int, int]], group: tuple[str, str], wanted: Wanted
+) -> dict[str, tuple[int, int] | None]:
+    """Percentiles with enough samples (None), and those asked for with too few (their numbers)."""
+    return {
+        each: None if min(behind) >= FOUNDED else behind
+        for each, behind in found.items()
+        if min(behind) >= FOUNDED or wanted.asks(*group, each)
+    }
+
+
+def _unless_few(row: Difference, few: tuple[int, int] | None) -> Difference:
+    """Return the row; without an error if a run has too few samples for one."""
+    return row if few is None else replace(row, estimate=None, method="none", fewest=few)
 
 
 def _over_seeds(
     group: tuple[str, str], baselines: Sequence[Result], others: Sequence[Result], wanted: Wanted
 ) -> list[Difference]:
     rows = []
-    far = _founded(baselines, others, group, wanted)
+    far = _compared(baselines, others, group, wanted)
     shares = {name: wanted.shares[name] for name in far}
     known = [[_of_run(run, group, shares) for run in runs] for runs in (baselines, others)]
     for figure in ("mean", *far, *_rate(baselines[0], group)):
         of = [[run[figure] for run in runs] for runs in known]
         behind = (samples(baselines, group, figure), samples(others, group, figure))
-        rows.append(paired_by_seed(*group, figure, of, behind))
+        rows.append(_unless_few(paired_by_seed(*group, figure, of, behind), far.get(figure)))
     return rows
 
 
@@ -240,10 +264,11 @@ def _in_blocks(
     if not min(lengths):
         return []
 
-    def beyond(length: int, name: str) -> int:
-        return percentiles.beyond(wanted.shares[name], length)
+    def beyond(share: int) -> tuple[int, int]:
+        return percentiles.beyond(share, lengths[0]), percentiles.beyond(share, lengths[1])
 
-    names = [name for name in wanted.shares if min(beyond(n, name) for n in lengths) >= FOUNDED]
+    behind_all = {name: beyond(share) for name, share in wanted.shares.items()}
+    names = _asked_or_founded(behind_all, group, wanted)
     quantiles = [wanted.shares[name] / 1e9 for name in names]
     values = [statistics.exact_quantiles(column, quantiles) for column in columns]
     means = [float(column.cast(float).mean()) for column in columns]  # type: ignore[arg-type]
@@ -254,9 +279,10 @@ def _in_blocks(
     rows = []
     for at, name in enumerate(["mean", *names]):
         before, after = means if not at else [side[at - 1] for side in values]
-        behind = lengths if not at else (beyond(lengths[0], name), beyond(lengths[1], name))
+        behind = behind_all[name] if at else lengths
         estimate = estimates[at] if estimates else None
-        rows.append(Difference(*group, name, before, after, behind, method, estimate))
+        row = Difference(*group, name, before, after, behind, method, estimate)
+        rows.append(_unless_few(row, names.get(name)))
     return rows
 
 

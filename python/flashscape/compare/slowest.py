@@ -10,7 +10,7 @@ number of slow requests; the latencies at a rank that many higher and lower boun
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from flashscape._flashscape import student_quantile
 from flashscape.compare.statistics import BLOCKS, ONE_SIDED_95, Estimate, correlation
@@ -21,36 +21,69 @@ if TYPE_CHECKING:
     from flashscape.result import Result
 
 
+class Missing(NamedTuple):
+    """Reason why a percentile of a run has no interval."""
+
+    slowest: int | None
+    """Least ``record.slowest`` that may give one; None if its requests come in too few bursts."""
+
+
 def of_run(run: Result, group: tuple[str, str], beyond: int) -> Estimate | None:
     """Return the percentile with ``beyond`` requests of a group at or above it; or None.
 
     None if ``slowest`` has too few of them, or they resemble each other for too long.
     """
+    found = _of_run(run, group, beyond)
+    return found if isinstance(found, Estimate) else None
+
+
+def missing(run: Result, group: tuple[str, str], beyond: int) -> Missing | None:
+    """Return the reason why :func:`of_run` returns None; None if it returns an estimate."""
+    found = _of_run(run, group, beyond)
+    if not isinstance(found, Missing):
+        return None
+    requests = next(f["requests"] for name, kind, f in run.groups() if (name, kind) == group)
+    # A table of all requests is the largest.
+    return found if (found.slowest or 0) <= requests else Missing(None)
+
+
+def _of_run(run: Result, group: tuple[str, str], beyond: int) -> Estimate | Missing:
     import polars as pl
 
     own = (pl.col("initiator") == group[0]) & (pl.col("kind") == group[1])
     rows = run.slowest.filter(own).sort("latency_ns", descending=True)
     end = run.summary["simulated_ns"]
     span = (end - run.summary["counted_ns"], end)
-    return estimate(rows["latency_ns"].to_list(), rows["arrived_ns"].to_list(), beyond, span)
+    return _estimate(rows["latency_ns"].to_list(), rows["arrived_ns"].to_list(), beyond, span)
 
 
 def estimate(
     falling: Sequence[int], arrived: Sequence[int], beyond: int, span: tuple[int, int]
 ) -> Estimate | None:
     """Estimate the percentile from falling latencies, arrival times and the span of the run."""
+    found = _estimate(falling, arrived, beyond, span)
+    return found if isinstance(found, Estimate) else None
+
+
+def _estimate(
+    falling: Sequence[int], arrived: Sequence[int], beyond: int, span: tuple[int, int]
+) -> Estimate | Missing:
     if beyond > len(falling):
-        return None
+        # Their moments are not known: assume the error of independent requests.
+        least = student_quantile(0.975, BLOCKS[0] - 1) * math.sqrt(beyond)
+        return Missing(math.ceil(beyond + least))
     value = falling[beyond - 1]
     moments = [at for latency, at in zip(falling, arrived, strict=True) if latency >= value]
     spread = _of_number(moments, span)
     if spread is None:
-        return None
+        return Missing(None)
     error, freedom = spread
     t = student_quantile(0.975, freedom)
     fewer, more = math.floor(beyond - t * error), math.ceil(beyond + t * error)
-    if fewer < 1 or more > len(falling):
-        return None
+    if fewer < 1:
+        return Missing(None)
+    if more > len(falling):
+        return Missing(more)
     # Take the longer half of the interval: a tail is longer above than below.
     half = max(falling[fewer - 1] - value, value - falling[more - 1])
     return Estimate(float(value), half / t, freedom)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from flashscape import units
-from flashscape.compare import differences
+from flashscape import percentiles, units
+from flashscape.compare import differences, slowest
 from flashscape.compare.side import lost_apart
 from flashscape.compare.wanted import DRIVE, name
 from flashscape.compare.words import COSTS, figure_name
@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from flashscape.compare.difference import Difference
     from flashscape.compare.side import Side
     from flashscape.compare.wanted import Wanted
+
+_FAR = 990_000_000
+"""Percentile, in billionths, from which on a table of the slowest requests may suffice."""
 
 SEEDS = "compare the experiment files with --seeds 5 (seeds=5)"
 
@@ -58,15 +61,68 @@ class Compared(NamedTuple):
         return self.baseline.results[0].untimed
 
 
+class _Reason(NamedTuple):
+    """Reason that a figure could not be tested; figures of one reason share a sentence."""
+
+    why: str
+    """Clause; :data:`_FEW` and :data:`_NO_LOG` are completed by the numbers."""
+    remedy: str | None
+
+
+_FEW = _Reason("too few requests are at or beyond it", "run longer")
+_NO_LOG = _Reason("no log", "compare the experiment files")
+
+_Found = tuple[_Reason, tuple[int, ...]]
+"""Reason, and the numbers that differ between figures of one reason."""
+
+
 def of(compared: Compared) -> list[Untested]:
-    """Return the untested figures that count, in the order of the table."""
-    alike: dict[tuple[str, str | None], list[str]] = {}
-    for row in compared.rows:
-        if row.counts and row.corrected is None:
-            alike.setdefault(_reason(row, compared), []).append(name(*row.group, row.figure))
-    for each, why in _absent(compared):
-        alike.setdefault(why, []).append(each)
-    return [Untested(tuple(names), *why) for why, names in alike.items()]
+    """Return the untested figures that count: those with few samples first, then as the table."""
+    alike: dict[_Reason, list[tuple[str, tuple[int, ...]]]] = {}
+    for each, (reason, numbers) in (*_present(compared), *_absent(compared)):
+        alike.setdefault(reason, []).append((each, numbers))
+    found = sorted(alike.items(), key=lambda item: item[0] != _FEW)
+    return [_told(reason, dict(named), compared) for reason, named in found]
+
+
+def _told(reason: _Reason, named: dict[str, tuple[int, ...]], compared: Compared) -> Untested:
+    names = tuple(named)
+    if reason == _FEW:
+        return Untested(names, _few(list(named.values()), compared), reason.remedy)
+    if reason == _NO_LOG:
+        return Untested(names, *_no_log(named, compared))
+    return Untested(names, *reason)
+
+
+def _few(each: Sequence[tuple[int, ...]], compared: Compared) -> str:
+    """Return the clause about percentiles with too few requests."""
+    if len(each) == 1:
+        one, other = each[0]
+        return (
+            f"only {units.many(one, 'request')} of {compared.baseline.shown} and {other:,} of "
+            f"{compared.other.shown} are at or beyond it; a test needs {FOUNDED}"
+        )
+    fewest = [min(of) for of in each]
+    span = " to ".join(dict.fromkeys(f"{edge:,}" for edge in (min(fewest), max(fewest))))
+    what = "request is" if span == "1" else "requests are"
+    return f"only {span} {what} at or beyond each; a test needs {FOUNDED}"
+
+
+def _no_log(named: dict[str, tuple[int, ...]], compared: Compared) -> tuple[str, str]:
+    """Return reason and remedy for figures that need the order of the requests."""
+    lacking = [s.shown for s in compared.sides if any(run.log is None for run in s.results)]
+    # Logs may have been deleted since the runs were compared.
+    whose = lacking or [side.shown for side in compared.sides]
+    what = "has no log of its requests" if len(whose) == 1 else "have no log of their requests"
+    remedy = (
+        "compare the experiment files, or make the runs again with --requests DIR/requests.parquet "
+        "beside --out DIR"
+    )
+    needed = [number for numbers in named.values() for number in numbers]
+    if needed:
+        which = "" if len(named) == 1 else " for percentiles from p99 on,"
+        remedy += f";{which} a record.slowest of {max(needed):,} or more may do, too"
+    return f"{' and '.join(whose)} {what}", remedy
 
 
 def of_hosts(found: Sequence[Untested]) -> list[Untested]:
@@ -76,72 +132,88 @@ def of_hosts(found: Sequence[Untested]) -> list[Untested]:
     return [each for each in kept if each.names]
 
 
-def _reason(row: Difference, compared: Compared) -> tuple[str, str | None]:
+def _present(compared: Compared) -> Iterable[tuple[str, _Found]]:
+    """Figures of the table that were not tested."""
+    for row in compared.rows:
+        if row.counts and row.corrected is None:
+            yield name(*row.group, row.figure), _reason(row, compared)
+
+
+def _reason(row: Difference, compared: Compared) -> _Found:
     if row.unjudged is not None:
-        return row.unjudged, None
+        return _Reason(row.unjudged, None), ()
     if partial := compared.baseline.partial or compared.other.partial:
-        return f"{partial}, so its slowest requests are missing", "run it to its end"
+        why = f"{partial}, so its slowest requests are missing"
+        return _Reason(why, "run it to its end"), ()
+    if row.fewest is not None:
+        return _FEW, row.fewest
     if row.initiator and (lost := lost_apart(*compared.sides)) is not None:
-        return lost, None
+        return _Reason(lost, None), ()
     if len(compared.baseline.results) == 1 and (not row.initiator or row.figure == "iops"):
-        return "one run of each does not show the spread between runs", SEEDS
+        return _Reason("one run of each does not show the spread between runs", SEEDS), ()
     if compared.has_logs:
-        return (
-            "there are too few requests, or they resemble their neighbours for too long",
-            f"run longer, or {SEEDS}",
+        why = "there are too few requests, or they resemble their neighbours for too long"
+        return _Reason(why, f"run longer, or {SEEDS}"), ()
+    return _without_logs(row, compared)
+
+
+def _without_logs(row: Difference, compared: Compared) -> _Found:
+    """Return the reason for a figure of runs without logs; see :mod:`.slowest`."""
+    share = percentiles.billionths(row.figure)
+    if share is None or share < _FAR:
+        return _NO_LOG, ()
+    bursts, needed = [], []
+    for side, beyond in zip(compared.sides, row.samples, strict=True):
+        missing = slowest.missing(side.results[0], row.group, beyond)
+        if missing is not None and missing.slowest is None:
+            bursts.append(side.shown)
+        elif missing is not None and missing.slowest is not None:
+            needed.append(missing.slowest)
+    if bursts:
+        why = (
+            f"the slowest requests of {' and '.join(bursts)} come in too few bursts to tell the "
+            "error of their number, and there are no logs"
         )
-    lacking = [s.shown for s in compared.sides if any(run.log is None for run in s.results)]
-    # Logs may have been deleted since the runs were compared.
-    whose = lacking or [side.shown for side in compared.sides]
-    what = "has no log of its requests" if len(whose) == 1 else "have no log of their requests"
-    return (
-        f"{' and '.join(whose)} {what}",
-        "compare the experiment files, or make the runs again with --requests DIR/requests.parquet "
-        "beside --out DIR (for far percentiles a larger record.slowest will do)",
-    )
+        return _Reason(why, f"run longer, or {SEEDS}"), ()
+    return _NO_LOG, (max(needed),) if needed else ()
 
 
-def _absent(compared: Compared) -> Iterable[tuple[str, tuple[str, str | None]]]:
-    """Figures that the user has asked for, and that the runs do not have."""
+def _absent(compared: Compared) -> Iterable[tuple[str, _Found]]:
+    """Figures that the user has asked for, or that a run's tables show, but that have no row."""
     rows = {name(*row.group, row.figure) for row in compared.rows}
-    for each in (*compared.wanted.counted, *_of_chosen(compared)):
+    for each in (*compared.wanted.counted, *_usual(compared)):
         if each not in rows:
             rows.add(each)
             yield each, _why_absent(each, compared)
 
 
-def _of_chosen(compared: Compared) -> Iterable[str]:
-    """The chosen percentiles, of each group, if all compared figures count."""
+def _usual(compared: Compared) -> Iterable[str]:
+    """The chosen percentiles, or those of a run's tables, of each group, if all figures count."""
     wanted = compared.wanted
-    if wanted.are_chosen and not wanted.counted and not compared.untimed:
+    if not wanted.counted and not compared.untimed:
         groups = dict.fromkeys(row.group for row in compared.rows if row.initiator)
-        yield from (name(*group, share) for group in groups for share in wanted.shares)
+        shares = wanted.shares if wanted.are_chosen else percentiles.USUAL
+        yield from (name(*group, share) for group in groups for share in shares)
 
 
-def _why_absent(each: str, compared: Compared) -> tuple[str, str | None]:
+def _why_absent(each: str, compared: Compared) -> _Found:
     who, _, figure = each.rpartition(".")
     if who == DRIVE and figure in COSTS:
         both = " and ".join(side.shown for side in compared.sides)
-        return f"was not measured in both {both}", None
+        return _Reason(f"was not measured in both {both}", None), ()
     if compared.untimed:
-        return "untimed runs have no latencies and no rates", None
+        return _Reason("untimed runs have no latencies and no rates", None), ()
     initiator, _, kind = who.rpartition(".")
+    group = (initiator, kind)
     for side in compared.sides:
         for run in side.results:
-            if (initiator, kind) not in [(one, of) for one, of, _ in run.groups()]:
-                return f"{side.shown} has counted no such requests", None
+            if group not in [(one, of) for one, of, _ in run.groups()]:
+                return _Reason(f"{side.shown} has counted no such requests", None), ()
     if figure == "iops":
-        return "the rate of an open loop is that of its arrivals, on any drive", None
-    one, other = (_fewest(side, (initiator, kind), figure) for side in compared.sides)
-    return (
-        f"only {units.many(one, 'request')} of {compared.baseline.shown} and {other:,} of "
-        f"{compared.other.shown} are at or beyond it; a test needs {FOUNDED}",
-        "run longer",
-    )
-
-
-def _fewest(side: Side, group: tuple[str, str], figure: str) -> int:
-    return min(differences.samples([run], group, figure) for run in side.results)
+        why = "the rate of an open loop is that of its arrivals, on any drive"
+        return _Reason(why, None), ()
+    ones, others = (side.results for side in compared.sides)
+    return _FEW, differences.fewest(ones, others, group, figure)
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -41,6 +41,10 @@ class Wanted(NamedTuple):
         """Return True if the verdict may count a figure."""
         return not self.counted or name(initiator, kind, figure) in self.counted
 
+    def asks(self, initiator: str, kind: str, figure: str) -> bool:
+        """Return True if the user has named the figure, so that it is shown in any case."""
+        return self.are_chosen or name(initiator, kind, figure) in self.counted
+
 
 def default() -> Wanted:
     """Return the figures to compare if none are chosen."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from flashscape import units
 from flashscape.compare.words import figure_name, shown, signed
 from flashscape.regions import FOUNDED
-from flashscape.report.rows import Rows
+from flashscape.report.rows import Rows, behind
 
 if TYPE_CHECKING:
     from flashscape.compare.contrast import Contrast
@@ -20,7 +20,7 @@ def differences(contrast: Contrast) -> Rows:
     rows = []
     for row in contrast.differences:
         name = (row.initiator or "drive", row.kind.replace("_", "-"), figure_name(row.figure))
-        values = [shown(row.figure, value) for value in (row.baseline, row.other)]
+        values = _values(row)
         change = signed(row.figure, row.difference)
         winner = {"baseline": a, "other": b, None: "–"}[row.winner]
         rows.append((*name, *values, change, _interval(row), _chance(row), _behind(row), winner))
@@ -28,8 +28,20 @@ def differences(contrast: Contrast) -> Rows:
     head = ("initiator", "kind", "figure", a, b, "difference")
     more = (f"{percent} interval", "p, corrected", "samples", "winner")
     chosen = contrast.wanted.are_chosen or contrast.untimed
-    title = "" if chosen else f"Percentiles as far as {FOUNDED} requests lie at or beyond them"
-    return Rows(title, (*head, *more), rows, 3)
+    titles = [] if chosen else [f"Percentiles as far as {FOUNDED} requests lie at or beyond them"]
+    if any(row.fewest for row in contrast.differences):
+        titles.append(f"in brackets: samples at or beyond it, ! below {FOUNDED}: not tested")
+    title = "; ".join(titles)
+    return Rows(title[:1].upper() + title[1:], (*head, *more), rows, 3)
+
+
+def _values(row: Difference) -> list[str]:
+    """Return both values; those of a percentile with too few samples with their number."""
+    values = [shown(row.figure, value) for value in (row.baseline, row.other)]
+    if row.fewest is None:
+        return values
+    few = (behind(samples, FOUNDED) for samples in row.fewest)
+    return [f"{value}{number}" for value, number in zip(values, few, strict=True)]
 
 
 def _interval(row: Difference) -> str:

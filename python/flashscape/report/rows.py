@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from flashscape.measured import Measured
     from flashscape.request_group import Group
 
-_SHOWN = ("p50", "p99", "p99_9", "p99_99")
 _COUNTED_BELOW = 1_000
 """Number of samples beyond a percentile below which the table shows it."""
 _CAUSES_SHOWN = 3
@@ -119,7 +118,7 @@ def latencies(result: Measured, chosen: str | Iterable[float | str] | None = Non
 
     Raises ConfigError for text that is no percentile, OutputError if a histogram is missing.
     """
-    shown = _SHOWN if chosen is None else tuple(percentiles.chosen(chosen))
+    shown = percentiles.USUAL if chosen is None else tuple(percentiles.chosen(chosen))
     is_steady = result.summary["steady_state"]["latency"]["reached"]
     confidence = (
         "± 95 % confidence of the mean"
@@ -137,7 +136,8 @@ def latencies(result: Measured, chosen: str | Iterable[float | str] | None = Non
         rows.append((*labels, exact, *(_percentile(*each) for each in known), longest))
     names = (name.replace("_", ".") for name in shown)
     told = f", ! below {FOUNDED}: finer than they allow" if is_finer else ""
-    title = f"Latency ({confidence}; in brackets: samples at or beyond it{told})"
+    counted = f"in brackets: samples at or beyond it, if below {_COUNTED_BELOW:,}"
+    title = f"Latency ({confidence}; {counted}{told})"
     return Rows(title, ("initiator", "kind", "mean", *names, "max"), rows, 2)
 
 

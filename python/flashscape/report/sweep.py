@@ -79,8 +79,9 @@ def table(sweep: Sweep, chosen: str | Iterable[float | str] | None = None) -> Ro
     figures = shown if has_time else _UNTIMED_HEAD
     short = labels(sweep.paths)
     # Include paths that have only one value among the finished points.
-    varied = [path for path in sweep.varied if path != "variation"]
     named = "variation" in sweep.varied
+    # A path with one value is shown, unless the names of variations stand for it.
+    varied = [path for path in sweep.paths if not (named and path in sweep.told_by_name)]
     several = frame["initiator"].n_unique() > 1
     head = [*(["variation"] if named else []), *(short[path] for path in varied)]
     head += [*(["initiator"] if several else []), "kind", *figures]
@@ -92,7 +93,9 @@ def table(sweep: Sweep, chosen: str | Iterable[float | str] | None = None) -> Ro
         cells.append((row["kind"] or "–").replace("_", "-"))
         cells += [_figure(row, metric) for metric in metrics]
         body.append(tuple(cells))
-    title = "Means over seeds, ± 95 % confidence" if averaged else "Points"
+    title = "Points"
+    if averaged:
+        title = "Means over seeds, ± 95 % confidence" + _without_interval(frame, metrics)
     if has_time:
         title += f"; in brackets: samples at or beyond, if below {_FEW}"
         if any("!)" in cell for row in body for cell in row):
@@ -101,6 +104,14 @@ def table(sweep: Sweep, chosen: str | Iterable[float | str] | None = None) -> Ro
         title += f" (the first {ROWS_MOST} of {len(frame):,} rows)"
     names = len(head) - len(figures)
     return Rows(title, tuple(head), body, names)
+
+
+def _without_interval(frame: pl.DataFrame, metrics: Iterable[str]) -> str:
+    """Say why figures have no interval, if some have none."""
+    spreads = [frame[f"{metric}_ci95"] for metric in metrics if f"{metric}_ci95" in frame.columns]
+    reasons = ["seeds agree"] if any((spread == 0).any() for spread in spreads) else []
+    reasons += ["one seed alone"] if (frame["seeds"] == 1).any() else []
+    return f" (without ±: {' or '.join(reasons)})" if reasons else ""
 
 
 def kept(chosen: str | Iterable[float | str]) -> tuple[str, ...]:

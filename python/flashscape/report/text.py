@@ -133,6 +133,11 @@ def table(content: rows.Rows) -> RenderableType:
     return Group(Sheet(content), "")
 
 
+def sentence(line: str) -> RenderableType:
+    """Return a line of prose, limited to a readable width."""
+    return _Prose(line)
+
+
 def _notes(notes: list[str]) -> list[RenderableType]:
     return [_Prose(f"note: {note}", "yellow") for note in notes]
 

@@ -41,6 +41,8 @@ class Points:
 
     def __init__(self, design: Design, tables: tuple[str, ...] = ()) -> None:
         self.design = design
+        self.title = design.title
+        """Title of the sweep, else of its first valid experiment; empty if none has one."""
         self._tables = tables
         self.points: list[Point] = []
         self.faults: dict[Problem, _Fault] = {}
@@ -72,6 +74,7 @@ class Points:
         except (ConfigError, SnapshotError, TraceError) as error:
             return self._refuse(combination, varied, error)
         config, derived = experiment.config, experiment.derived
+        self.title = self.title or str(config.get("title", ""))
         preparation = experiment.preparation
         self.available_bytes = derived["memory_bytes"]["available"]
         for seed in self._seeds():

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 _CURVES_MOST = 8
 _GROUPS_MOST = 3
 _COLOURS = ("#1b6ca8", "#d95f02", "#1b9e77", "#7570b3", "#e7298a", "#66a61e", "#e6ab02", "#666666")
+_STYLES = {"-": "", "--": " dashed", ":": " dotted", "-.": " dash-dotted"}
+"""Lines of a panel's figures, with their names in its title."""
 _LOG_FROM = 20
 """Ratio of the last to the first value from which an axis is logarithmic."""
 _BAR_MOST = 4
@@ -39,6 +41,8 @@ class Subject(NamedTuple):
     """Columns that vary over all points, measured or not, without the seed."""
     amounts: Mapping[str, str | None]
     """Column with the quantities of each path; None if it has none."""
+    percentiles: tuple[str, ...] = ("p50", "p99", "p99_99")
+    """Percentiles of latency, rising; the farthest of them are drawn."""
 
 
 class _Plan(NamedTuple):
@@ -142,8 +146,10 @@ def _draw(sweep: Subject) -> Figure:
     for column, (initiator, kind) in enumerate(groups):
         name = f"{initiator} {kind}" if several else kind
         mine = plan.frame.filter(initiator=initiator, kind=kind)
-        title = f"{name}: p99.99, p99 dashed, p50 dotted"
-        _panel(panels[0][column], plan, mine, ("p99_99_ns", "p99_ns", "p50_ns"), title)
+        far = list(zip(reversed(sweep.percentiles), _STYLES.values(), strict=False))
+        named = ", ".join(f"{each.replace('_', '.')}{style}" for each, style in far)
+        latencies = tuple(f"{each}_ns" for each, _ in far)
+        _panel(panels[0][column], plan, mine, latencies, f"{name}: {named}")
         _panel(panels[1][column], plan, mine, ("iops",), f"{name}: requests a second")
     _panel(panels[0][-1], plan, _first(plan.frame), ("write_amplification",), "write amplification")
     _panel(panels[1][-1], plan, _first(plan.frame), ("unit_utilisation_mean",), "flash units busy")
@@ -171,7 +177,7 @@ def _panel(
     floor = _axes(axes, plan, places, metrics[0], [p for p in drawn if not math.isnan(p.value)])
     for index, value in enumerate(values):
         of_value = frame if plan.curves is None else frame.filter(_is(plan.curves, value))
-        for style, metric in zip(("-", "--", ":"), metrics, strict=False):
+        for style, metric in zip(_STYLES, metrics, strict=False):
             points = [
                 _Point.of(row, metric, places[row[plan.axis]])
                 for row in of_value.iter_rows(named=True)

@@ -14,7 +14,7 @@ from flashscape.sweep import rows
 from flashscape.sweep.store import PICTURE, TABLE, Store
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
     from os import PathLike
     from pathlib import Path
 
@@ -37,7 +37,7 @@ class Sweep:
     def __init__(self, store: Store, manifest: Mapping[str, Any]) -> None:
         self._store = store
         self.title: str = manifest["title"]
-        """Title; empty if the sweep has none."""
+        """Title of the sweep, else of its experiment; empty if neither has one."""
         self.paths: tuple[str, ...] = tuple(manifest["paths"])
         """Varied paths, without the seed."""
         self.is_seeded: bool = manifest["seeded"]
@@ -141,15 +141,17 @@ class Sweep:
         # The picture may show other points.
         self._store.remove(PICTURE)
 
-    def draw(self) -> str | None:
+    def draw(self, percentiles: str | Iterable[float | str] | None = None) -> str | None:
         """Draw ``sweep.svg`` in the directory; return the reason if there is none, else None.
+
+        ``percentiles`` are those of latency that it shows, four at most; None: the usual ones.
 
         A picture needs one or two varied paths, besides seeds, and
         matplotlib. Raises OutputError if it cannot be written.
         """
         from flashscape.sweep import picture
 
-        subject = self.pictured()
+        subject = self.pictured(percentiles)
         if (why := picture.why_not(subject)) is not None:
             return why
         self._store.write(PICTURE, picture.svg(subject))
@@ -184,14 +186,16 @@ class Sweep:
 
         return picture.why_not(self.pictured())
 
-    def pictured(self) -> Subject:
-        """Return the subject of the sweep's picture."""
+    def pictured(self, percentiles: str | Iterable[float | str] | None = None) -> Subject:
+        """Return the subject of the sweep's picture; raise ConfigError for unknown percentiles."""
         import polars as pl
 
+        from flashscape.report.sweep import kept
         from flashscape.sweep.picture import Subject
 
         measured = self.over_seeds().filter(pl.col("kind").is_not_null())
-        return Subject(self.title, measured, self.varied, self.amounts)
+        subject = Subject(self.title, measured, self.varied, self.amounts)
+        return subject if percentiles is None else subject._replace(percentiles=kept(percentiles))
 
     @property
     def varied(self) -> tuple[str, ...]:

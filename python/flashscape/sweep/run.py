@@ -260,7 +260,7 @@ class _Desk:
 def _manifest(points: Points) -> dict[str, Any]:
     design: Design = points.design
     return {
-        "title": design.title,
+        "title": points.title,
         "file": design.file,
         "paths": list(design.paths),
         "told_by_name": sorted(design.told_by_name),
