@@ -87,7 +87,8 @@ def _reason(row: Difference, compared: Compared) -> tuple[str, str | None]:
         return "one run of each does not show the spread between runs", SEEDS
     if compared.has_logs:
         return (
-            "there are too few requests, or they resemble their neighbours for too long",
+            "there are too few independent samples: too few requests, or latencies that stay "
+            "correlated for too long",
             f"run longer, or {SEEDS}",
         )
     lacking = [s.shown for s in compared.sides if any(run.log is None for run in s.results)]

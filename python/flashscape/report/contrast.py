@@ -28,7 +28,7 @@ def differences(contrast: Contrast) -> Rows:
     head = ("initiator", "kind", "figure", a, b, "difference")
     more = (f"{percent} interval", "p, corrected", "samples", "winner")
     chosen = contrast.wanted.are_chosen or contrast.untimed
-    title = "" if chosen else f"Percentiles as far as {FOUNDED} requests lie at or beyond them"
+    title = "" if chosen else f"Percentiles with at least {FOUNDED} requests at or beyond them"
     return Rows(title, (*head, *more), rows, 3)
 
 
