@@ -860,7 +860,7 @@ def test_a_file_is_compared_with_its_variation(experiment_file, flashscape, tmp_
 @pytest.mark.parametrize(
     ("arguments", "messages"),
     [
-        (("E",), ("is compared with nothing", "--vary")),
+        (("E",), ("a comparison needs two sides", "--vary")),
         (("E", "E"), ("is named twice",)),
         (("E", "F", "--vary", "seed=2"), ("--vary changes one experiment",)),
         (("E", "--vary", "drive.ftl.gc.victim=ffo"), ("drive.ftl.gc.victim", "fifo")),

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 
 import polars as pl
 import pytest
 
 import flashscape as fs
-from flashscape import remedies
+from flashscape import deciders, remedies
 from flashscape.causes import by_cause
 
 BASE = {
@@ -127,3 +128,164 @@ def test_rounds_are_not_told_to_interrupt():
     assert result.summary["collection"]["blocks"] > 0
     paths = tuple(remedy.path for remedy in remedies.REMEDIES)
     assert not any(line.startswith(paths) for line in fs.explain(result).remarks)
+
+
+def padded(changes):
+    """Return the share of padding, and the remarks, of small writes under a light load."""
+    light = {"arrivals": {"process": "poisson", "rate": "2000 IOPS"}}
+    own = {"name": "host", "size": "4 KiB", "mix": {"write": "100 %"}, **light}
+    experiment = fs.Experiment.from_dict(
+        BASE | {"precondition": {}, "workload": [own], "run": {"requests": 2000}}
+    )
+    result = fs.run(experiment.replace(changes))
+    amplification = result.summary["write_amplification"]
+    remarks = [line for line in fs.explain(result).remarks if "is padding" in line]
+    return amplification["padding"] / amplification["total"], remarks
+
+
+SYNC = {
+    "workload[0].mix": {"write": "50 %", "flush": "50 %"},
+    "drive.buffer.durability": "volatile",
+}
+
+
+@pytest.mark.parametrize(
+    ("changes", "named", "better"),
+    [
+        (
+            {"drive.buffer.durability": "none"},
+            'drive.buffer.durability is "none", without drive.buffer.partial_after',
+            {"drive.buffer.durability": "capacitor"},
+        ),
+        (
+            {"drive.buffer.durability": "none"},
+            "A partial_after lets writes share a program",
+            {"drive.buffer.partial_after": "100 ms"},
+        ),
+        (
+            {"drive.buffer.partial_after": "1 ms"},
+            'drive.buffer.partial_after is "1 ms"',
+            {"drive.buffer.partial_after": "100 ms"},
+        ),
+        (
+            SYNC,
+            'drive.buffer.durability is "volatile"',
+            {"drive.buffer.durability": "capacitor"},
+        ),
+    ],
+    ids=["none", "share", "after", "flush"],
+)
+def test_padding_names_the_setting_that_decides_it(changes, named, better):
+    share, remarks = padded(changes)
+    assert share > 0.3
+    [line] = remarks
+    assert named in line
+    less, told = padded(changes | better)
+    assert less < 0.1
+    assert told == []
+
+
+def test_a_read_of_buffered_data_may_force_it_out():
+    mixed = {
+        "workload[0].mix": {"write": "50 %", "read": "50 %"},
+        "workload[0].region": {"size": "1 MiB"},
+    }
+    share, remarks = padded(mixed | {"drive.buffer.read_hits": False})
+    assert share > 0.1
+    assert "drive.buffer.read_hits is false" in remarks[0]
+    assert padded(mixed)[0] < 0.1
+
+
+@pytest.fixture(scope="module")
+def writes():
+    """Writes only, on a drive that collects."""
+    changes = {"workload[0].reads": "0 %", "workload[0].queue_depth": 64}
+    return fs.Experiment.from_dict(BASE).replace(changes)
+
+
+@pytest.mark.parametrize(("durability", "named"), [("capacitor", "size"), ("none", "durability")])
+def test_a_larger_buffer_is_named_only_if_it_takes_bursts(writes, durability, named):
+    drive = writes.replace({"drive.buffer.durability": durability}).config["drive"]
+    [line] = deciders.sentences({"write buffer"}, set(), drive)
+    assert line.startswith(f"drive.buffer.{named} is ")
+
+
+def test_no_free_space_names_thresholds_and_spare_space(writes):
+    result = fs.run(writes.replace({"drive.ftl.gc.pacing": "none"}))
+    remarks = remedies.sentences({"write": {"no free space"}}, result)
+    [line] = [line for line in remarks if line.startswith("drive.ftl.gc.background")]
+    assert "is 6 blocks, and drive.ftl.gc.foreground is 3 blocks" in line
+    [line] = [line for line in remarks if "drive.ftl.over_provisioning" in line]
+    efficiency = result.summary["collection"]["cleaning_efficiency"]
+    assert f"gained {100 * efficiency:.1f} % of each block that it erased" in line
+
+
+def withheld(states, **changes):
+    """Return the settings named for withheld flash on the drive with these changes."""
+    experiment = fs.Experiment.from_dict(BASE).replace(
+        {key.replace("__", "."): value for key, value in changes.items()}
+    )
+    return deciders.sentences({"withheld flash"}, states, experiment.config["drive"])
+
+
+def test_withheld_flash_names_what_withholds_it():
+    kept = {"drive__ftl__gc__preemptible": False, "drive__ftl__gc__reserve_until": "stop"}
+    [line] = withheld({"withheld_gc_reserved"}, **kept)
+    assert line.startswith('drive.ftl.gc.preemptible is false, and drive.ftl.gc.reserve_until is "')
+    assert '"stop"' in line
+    assert withheld({"withheld_gc_reserved"}) == []
+    [line] = withheld({"withheld_order"}, drive__scheduler__erase_batching={"quiet": "1 ms"})
+    assert 'drive.scheduler.bypass is "batch"' in line
+    assert 'drive.scheduler.channel is "commands-first"' in line
+    assert 'drive.scheduler.erase_batching.quiet is "1 ms"' in line
+
+
+def test_waits_for_a_reservation_name_it_once():
+    kept = {"drive.ftl.gc.preemptible": False}
+    result = fs.run(fs.Experiment.from_dict(BASE).replace(kept))
+    paths = [line.split()[0] for line in remedies.sentences({"read": {"withheld flash"}}, result)]
+    assert paths.count("drive.ftl.gc.preemptible") == 1, "the remedy, and not its decider too"
+    assert "drive.scheduler.bypass" in paths
+    # Writes spent no time in the states that those settings decide.
+    assert remedies.sentences({"write": {"withheld flash"}}, result) == []
+
+
+def test_suspension_names_its_bounds():
+    change = {
+        "drive.scheduler.suspension": "t-es",
+        "drive.scheduler.suspension_bounds": {"most": 3},
+    }
+    drive = fs.Experiment.from_dict(BASE).replace(change).config["drive"]
+    [line] = deciders.sentences({"suspension"}, set(), drive)
+    assert 'is "t-es" (for programs "baseline"); suspension_bounds.most is 3' in line
+
+
+def known(path):
+    """Return True if the schema has the key of a drive."""
+    nodes, root = [fs.schema()], fs.schema()
+    for key in path.split("."):
+        found = []
+        while nodes:
+            node = nodes.pop()
+            if "$ref" in node:
+                target = root
+                for part in node["$ref"].removeprefix("#/").split("/"):
+                    target = target[part]
+                nodes.append(target)
+            nodes += [*node.get("anyOf", ()), *node.get("oneOf", ()), *node.get("allOf", ())]
+            if key in node.get("properties", {}):
+                found.append(node["properties"][key])
+        nodes = found
+    return bool(nodes)
+
+
+def test_settings_that_decide_exist():
+    causes = set().union(*(decider.causes for decider in deciders.DECIDERS))
+    states = set().union(*(decider.states for decider in deciders.DECIDERS))
+    paths = set()
+    for preset in fs.presets():
+        experiment = fs.Experiment.from_dict(BASE | {"drive": {"preset": preset}})
+        for line in deciders.sentences(causes, states, experiment.config["drive"]):
+            paths |= set(re.findall(r"drive(?:\.[a-z_]+)+", line))
+    assert {path for path in paths if not known(path)} == set()
+    assert {"drive.ftl.gc.reserve_until", "drive.buffer.durability"} <= paths

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 import flashscape as fs
+from flashscape import interruptions
 from flashscape.errors import OutputError
 from flashscape.progress import Bar
 from flashscape.report import rows, text
@@ -79,9 +80,9 @@ def test_percentiles_of_a_table_are_those_of_the_requests(small, tmp_path):
         # From buckets 0.1 % wide; three digits are shown.
         shown = {fs_duration(latencies[rank - 1] * factor) for factor in (1, 1.001)}
         assert value in shown
-        # 3,000 requests have one at or beyond p99.99: finer than they allow.
+        # 3,000 requests have one at or beyond p99.99: not reliable.
         assert row[5].endswith(" (1!)")
-    assert "finer than they allow" in table.title
+    assert "so not reliable" in table.title
     assert "finer" not in rows.latencies(result, (50, 90)).title
 
 
@@ -325,3 +326,9 @@ def test_nothing_is_drawn_where_nobody_looks(capsys):
     bar.running(1_000_000, 100, 0.5)
     bar.ended()
     assert capsys.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize(("kind", "one"), [("erase", "an erase"), ("program", "a program")])
+def test_delays_by_reads_are_told_with_their_number(kind, one):
+    made = interruptions.Made(kind, "t-es", operations=5, suspensions=2, put_offs=10, deferrals=0)
+    assert made.told.endswith(f"; reads delayed the start or resumption of {one} 10 times")

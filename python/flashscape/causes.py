@@ -119,7 +119,7 @@ CAUSES = (
 )
 
 OWN_SERVICE = (
-    "Own service is time in which something worked for the request itself: link, firmware, "
+    "Own service is the time in which the drive works on the request itself: link, firmware, "
     "buffer, flash or decoding."
 )
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 def why_not_one(host: float) -> str:
     """Say why hosts' bytes were not programmed exactly once; empty if they were."""
     if host < 0.98:
-        return "host is below 1: overwritten while in the buffer, or still there"
+        return "host is below 1: the buffer absorbed overwritten data, or still has data"
     if host > 1.02:
         return "host is above 1: writes that cover mapping units in part program them whole"
     return ""

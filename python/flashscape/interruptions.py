@@ -40,8 +40,9 @@ class Made(NamedTuple):
             f"{each:.3g} a {self.kind} ({self.scheme})"
         ).replace("a erase", "an erase")
         if self.put_offs:
+            one = "an erase" if self.kind == "erase" else f"a {self.kind}"
             put_offs = units.times(self.put_offs)
-            told += f"; reads went first when one was about to start or resume {put_offs}"
+            told += f"; reads delayed the start or resumption of {one} {put_offs}"
         if self.deferrals:
             told += (
                 f"; {units.many(self.deferrals, self.kind)} made a read wait for the end of a step"

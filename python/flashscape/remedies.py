@@ -1,15 +1,15 @@
 """Settings that influence the causes of latency, and their values in the run.
 
 A remedy is a setting of which another value shortens waits of some causes. For other causes there
-is a setting that decides how long waits last, but no value that is better in every case.
+is a setting that decides how long waits last, but no value that is better in every case
+(:mod:`flashscape.deciders`).
 """
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from flashscape import interruptions, units
+from flashscape import deciders, interruptions, units
 from flashscape.catalogue import check
 
 if TYPE_CHECKING:
@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 
 _LITTLE = 0.5
 """Cleaning efficiency below which more spare space is worth naming."""
+
+_MUCH = 1.0
+"""Bytes that collection moves for each byte of hosts, from which that is worth naming, too."""
 
 Drive = dict[str, Any]
 
@@ -133,82 +136,15 @@ REMEDIES = (
 )
 
 
-class Decider(NamedTuple):
-    """A setting that decides how long waits of some causes are."""
-
-    causes: frozenset[str]
-    path: str
-    tells: Callable[[Drive], str]
-    """Function that returns its value, and the effect of another value."""
-
-
-def _at(path: str, otherwise: str) -> Callable[[Drive], str]:
-    """Return a function for the value at a path of the drive."""
-
-    def value(drive: Drive) -> str:
-        found: Any = drive
-        for key in path.split("."):
-            found = found.get(key) if isinstance(found, dict) else None
-        return otherwise if found is None else str(found)
-
-    return value
-
-
-DECIDERS = (
-    Decider(
-        frozenset({"link"}),
-        "drive.link",
-        lambda drive: (
-            f"is {_at('link.rate', 'none')(drive)}, {_at('link.duplex', '')(drive)} duplex"
-        ),
-    ),
-    Decider(
-        frozenset({"write buffer"}),
-        "drive.buffer.size",
-        lambda drive: (
-            f"is {_at('buffer.size', 'none')(drive)}: a larger buffer takes longer bursts of "
-            "writes; sustained writes are as fast as the flash"
-        ),
-    ),
-    Decider(
-        frozenset({"read-modify-write"}),
-        "drive.ftl.unit",
-        lambda drive: (
-            f"is {_at('ftl.unit', '')(drive)}: writes that begin and end at its multiples need "
-            "no read before them"
-        ),
-    ),
-    Decider(
-        frozenset({"scrubbing"}),
-        "drive.ftl.scrub",
-        lambda _: "decides how often blocks are read or written anew",
-    ),
-    Decider(
-        frozenset({"suspension"}),
-        "drive.scheduler.suspension",
-        lambda drive: f'is "{interruptions.scheme(drive, "suspension")}"',
-    ),
-    Decider(
-        frozenset({"queue depth"}),
-        "queue_depth of the workload",
-        lambda _: "decides how many requests the host has in the drive at once",
-    ),
-    Decider(
-        frozenset({"host reads", "host programs"}),
-        "drive.geometry",
-        lambda drive: (
-            "decides how many reads and programs the flash serves at once: it has "
-            f"{units.many(_dies(drive), 'die')} of "
-            f"{units.many(drive['geometry']['planes_per_die'], 'plane')}"
-        ),
-    ),
-)
-
-
-def _dies(drive: Drive) -> int:
-    geometry = drive["geometry"]
-    keys = ("channels", "packages_per_channel", "dies_per_package")
-    return int(math.prod(geometry[key] for key in keys))
+def _states(named: dict[str, set[str]], result: Measured) -> set[str]:
+    """Return the states in which requests of the kinds with named causes spent time."""
+    return {
+        state
+        for _, kind, figures in result.groups()
+        if kind in named
+        for state, ns in figures["blame_ns"].items()
+        if ns
+    }
 
 
 def sentences(named: dict[str, set[str]], result: Measured) -> list[str]:
@@ -216,24 +152,30 @@ def sentences(named: dict[str, set[str]], result: Measured) -> list[str]:
     drive = result.summary["config"]["drive"]
     everything: set[str] = set().union(*named.values())
     collected = result.summary["collection"]["blocks"] > 0
-    told = []
+    told, paths = [], set()
     for remedy in REMEDIES:
         causes = {cause for kind in remedy.kinds & named.keys() for cause in named[kind]}
         is_of_gc = remedy.path.startswith("drive.ftl.gc.")
         if causes & remedy.causes and (collected or not is_of_gc) and remedy.applies(drive):
+            paths.add(remedy.path)
             told.append(
                 f"{remedy.path} = {remedy.value} would {remedy.effect} (it is {remedy.now(drive)})."
             )
-    told += [
-        f"{decider.path} {decider.tells(drive)}."
-        for decider in DECIDERS
-        if decider.causes & everything
-    ]
+    decided = deciders.sentences(everything, _states(named, result), drive)
+    told += [each for each in decided if each.split()[0] not in paths]
+    return [*told, *deciders.padding(result), *_spare(everything, result)]
+
+
+def _spare(named: set[str], result: Measured) -> list[str]:
+    """Return the sentence on over-provisioning, if collection moves much or writes wait for it."""
     efficiency = result.summary["collection"]["cleaning_efficiency"]
-    if everything & _COLLECTING and (efficiency or 1) < _LITTLE:
-        told.append(
-            "drive.ftl.over_provisioning decides what a collection gains: "
-            f"{units.percent(efficiency)} of the blocks that were erased. With more spare space "
-            "there are fewer collections."
-        )
-    return told
+    if efficiency is None or not named & _COLLECTING:
+        return []
+    moved = result.summary["write_amplification"]["gc"] or 0
+    if efficiency >= _LITTLE and moved < _MUCH and "no free space" not in named:
+        return []
+    return [
+        f"Garbage collection gained {units.percent(efficiency)} of each block that it erased, in "
+        "the mean; the rest was valid data that it moved. More spare space "
+        "(drive.ftl.over_provisioning) makes collections gain more, so there are fewer of them."
+    ]

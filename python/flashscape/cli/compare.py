@@ -132,8 +132,8 @@ def _sides(
         raise ConfigError("--vary changes one experiment, and two are named; --set changes all")
     if not varied and len(paths) == 1:
         raise ConfigError(
-            f"{paths[0]}: is compared with nothing; name another, or give a change "
-            "with --vary PATH=VALUE"
+            f"{paths[0]}: a comparison needs two sides; name another one, or change this one with "
+            "--vary PATH=VALUE"
         )
     keys = [key for key, _ in varied]
     if double := [key for key in keys if keys.count(key) > 1]:

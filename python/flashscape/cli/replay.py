@@ -11,6 +11,7 @@ import click
 
 from flashscape import foreign
 from flashscape.cli import documents, options, tenants
+from flashscape.cli.collecting import Forecasting
 from flashscape.cli.show import Printed, Targets, run_and_show
 from flashscape.errors import ConfigError, TraceError
 from flashscape.experiment import Experiment
@@ -24,6 +25,12 @@ _KEYS = (
 )
 """Patterns of configuration keys in messages, and the options that replace them."""
 
+NOTES = (
+    ("(precondition with fill and age brings it to a used state)", "(--age 1 makes it a used one)"),
+    ("ageing ended with precondition.age.overwrites, ", "ageing ended as --age says, "),
+    ("a longer warm-up would", "a longer warm-up (--set run.warm_up.time=...) would"),
+)
+"""Phrases of the simulator's notes, and what replaces them: the command's own options."""
 
 _DEVICES = 2**32
 """Number of device numbers that a trace may have."""
@@ -143,7 +150,7 @@ def command(
     --partition or --tenant gives them parts.
     """
     targets = Targets(out, requests, fio_json, force, snapshot, save_drive)
-    printed = Printed(document, percentiles, quiet=quiet)
+    printed = Printed(document, percentiles, quiet=quiet, wording=reworded)
     together = tenants.named([*map(tenants.Tenant, traces), *described])
     for tenant in together:
         foreign.refuse(tenant.file)
@@ -152,9 +159,10 @@ def command(
         name = f"replay of {', '.join(str(tenant.file) for tenant in together)}"
         given = snapshot is not None
         experiment = Experiment.from_dict(config, overrides, name=name, snapshot_given=given)
+        observer = Forecasting(experiment, is_from_snapshot=given)
         if partition:
             experiment = _partitioned(experiment, quiet=printed.are_tables_off)
-        run_and_show(experiment, targets, printed, plot=plot)
+        run_and_show(experiment, targets, printed, plot=plot, observer=observer)
     except (ConfigError, TraceError) as error:
         error.args = (_as_options(str(error), together), *error.args[1:])
         raise
@@ -172,6 +180,13 @@ def _partitioned(experiment: Experiment, *, quiet: bool) -> Experiment:
         for workload in divided.config["workload"]:
             click.echo(f"{workload['name']}: {part(workload)}", err=True)
     return divided
+
+
+def reworded(note: str) -> str:
+    """Return a note with options of this command in the place of configuration keys."""
+    for phrase, own in NOTES:
+        note = note.replace(phrase, own)
+    return note
 
 
 def _as_options(advice: str, together: list[tenants.Tenant]) -> str:

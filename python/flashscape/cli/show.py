@@ -15,10 +15,12 @@ from flashscape.errors import ConfigError, Interrupted, OutputError, StarvationE
 from flashscape.run import run
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from flashscape.experiment import Experiment
     from flashscape.measured import Measured
+    from flashscape.run import Observer
 
 
 class Targets(NamedTuple):
@@ -48,6 +50,8 @@ class Printed(NamedTuple):
     percentiles: str | None
     """Percentiles that the tables show; None for the usual ones."""
     quiet: bool
+    wording: Callable[[str], str] = str
+    """Function that rewords notes for the command."""
 
     @property
     def are_tables_off(self) -> bool:
@@ -55,8 +59,18 @@ class Printed(NamedTuple):
         return self.quiet or self.document == documents.STDOUT
 
 
-def run_and_show(experiment: Experiment, targets: Targets, printed: Printed, *, plot: bool) -> None:
-    """Run, with a bar on the terminal, and print the summary; raise what ``run`` raises."""
+def run_and_show(
+    experiment: Experiment,
+    targets: Targets,
+    printed: Printed,
+    *,
+    plot: bool,
+    observer: Observer | None = None,
+) -> None:
+    """Run, with a bar on the terminal, and print the summary; raise what ``run`` raises.
+
+    ``observer`` takes the place of the bar, unless the command is quiet.
+    """
     if plot:
         options.refuse_plot(targets.out)
         if experiment.config["run"].get("untimed", False):
@@ -67,7 +81,8 @@ def run_and_show(experiment: Experiment, targets: Targets, printed: Printed, *, 
         inputs.append(targets.snapshot)
     with documents.claimed(printed.document, inputs, force=targets.force) as written:
         try:
-            result = run(experiment, **targets._asdict(), progress=not printed.quiet)
+            progress = not printed.quiet and (observer or True)
+            result = run(experiment, **targets._asdict(), progress=progress)
         except Interrupted as interrupted:
             # The terminal may have gone; the results are written.
             with contextlib.suppress(OSError):
@@ -94,7 +109,8 @@ def _print(result: Measured | None, printed: Printed, written: documents.Documen
     if not printed.are_tables_off:
         from flashscape.report import text
 
-        text.console().print(text.summary(result, printed.percentiles))
+        notes = [printed.wording(note) for note in result.summary["notes"]]
+        text.console().print(text.summary(result, printed.percentiles, notes))
 
 
 def _say_where(targets: Targets, printed: Printed, result: Measured) -> None:

@@ -108,7 +108,10 @@ def _by_logs(run: Result, one: pl.LazyFrame, other: pl.LazyFrame) -> Arrivals:
                 f"{row['both']:,} requests of {row['initiator']} arrive at another time.",
             )
     alone = int(found["alone"].sum())
-    rest = f" {alone:,} were counted in one run only and are left out." if alone else ""
+    rest = ""
+    if alone:
+        those = "request was" if alone == 1 else "requests were"
+        rest = f" {alone:,} more {those} counted in only one of the runs, and not compared."
     number = f"{int(found['both'].sum()):,}"
     if moved.is_empty():
         return Arrivals("same", f"The same {number} requests at the same moments.{rest}")

@@ -52,14 +52,21 @@ class Comparison:
         told = [text for method, text in _METHODS.items() if method in methods]
         if told and len(self.sides[0].results) == 1:
             told.append("They cover the course of one run; --seeds N repeats it.")
-        told.append(
-            f"{units.many(self.tests, 'difference')} {'is' if self.tests == 1 else 'are'} tested "
-            f"together (Holm), at {units.percent(self.alpha)} "
-            "for all of them."
-            if self.tests
-            else "Nothing is tested."
+        return " ".join([*told, self._tested])
+
+    @property
+    def _tested(self) -> str:
+        chance = units.percent(self.alpha)
+        if self.tests == 0:
+            return "Nothing is tested."
+        if self.tests == 1:
+            return (
+                f"1 difference is tested; it is called significant by mistake in {chance} of cases."
+            )
+        return (
+            f"{self.tests:,} differences are tested together: the chance of calling any of them "
+            f"significant by mistake is {chance} (Holm's correction)."
         )
-        return " ".join(told)
 
     @property
     def verdicts(self) -> list[str]:
@@ -172,8 +179,8 @@ _METHODS = {
     "blocks": "Intervals come from blocks of each run's own requests, which are not the same.",
     "intervals of the means": "Intervals of means come from those of the summaries, as if the "
     "runs were independent.",
-    "slowest requests": "Those of far percentiles come from the moments and latencies of the "
-    "slowest requests.",
+    "slowest requests": "Intervals of far percentiles come from the slowest requests, by their "
+    "times and latencies.",
 }
 
 

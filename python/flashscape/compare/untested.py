@@ -152,7 +152,10 @@ def _reason(row: Difference, compared: Compared) -> _Found:
     if len(compared.baseline.results) == 1 and (not row.initiator or row.figure == "iops"):
         return _Reason("one run of each does not show the spread between runs", SEEDS), ()
     if compared.has_logs:
-        why = "there are too few requests, or they resemble their neighbours for too long"
+        why = (
+            "there are too few independent samples: too few requests, or latencies that stay "
+            "correlated for too long"
+        )
         return _Reason(why, f"run longer, or {SEEDS}"), ()
     return _without_logs(row, compared)
 

@@ -28,9 +28,11 @@ def differences(contrast: Contrast) -> Rows:
     head = ("initiator", "kind", "figure", a, b, "difference")
     more = (f"{percent} interval", "p, corrected", "samples", "winner")
     chosen = contrast.wanted.are_chosen or contrast.untimed
-    titles = [] if chosen else [f"Percentiles as far as {FOUNDED} requests lie at or beyond them"]
+    titles = [] if chosen else [f"Percentiles with at least {FOUNDED} requests at or beyond them"]
     if any(row.fewest for row in contrast.differences):
-        titles.append(f"in brackets: samples at or beyond it, ! below {FOUNDED}: not tested")
+        titles.append(
+            f"in brackets: samples at or beyond the percentile, ! below {FOUNDED}: not tested"
+        )
     title = "; ".join(titles)
     return Rows(title[:1].upper() + title[1:], (*head, *more), rows, 3)
 

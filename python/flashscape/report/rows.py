@@ -123,7 +123,7 @@ def latencies(result: Measured, chosen: str | Iterable[float | str] | None = Non
     confidence = (
         "± 95 % confidence of the mean"
         if is_steady
-        else "without ±, as it is not known to be steady"
+        else "no ±, because the mean is not known to be steady"
     )
     rows, is_finer = [], False
     for name, kind, figures in _with_all(result):
@@ -135,8 +135,8 @@ def latencies(result: Measured, chosen: str | Iterable[float | str] | None = Non
         is_finer |= any(beyond < FOUNDED for _, beyond in known)
         rows.append((*labels, exact, *(_percentile(*each) for each in known), longest))
     names = (name.replace("_", ".") for name in shown)
-    told = f", ! below {FOUNDED}: finer than they allow" if is_finer else ""
-    counted = f"in brackets: samples at or beyond it, if below {_COUNTED_BELOW:,}"
+    told = f"; !: fewer than {FOUNDED}, so not reliable" if is_finer else ""
+    counted = f"in brackets: samples at or beyond the percentile, if below {_COUNTED_BELOW:,}"
     title = f"Latency ({confidence}; {counted}{told})"
     return Rows(title, ("initiator", "kind", "mean", *names, "max"), rows, 2)
 
@@ -160,7 +160,8 @@ def drive(result: Measured) -> Rows:
         ("erases", f"{wear['erases']:,} in this run; {_wear(wear)}"),
     ]
     if (efficiency := summary["collection"]["cleaning_efficiency"]) is not None:
-        rows.append(("cleaning efficiency", f"{units.percent(efficiency)} of what was erased"))
+        told = f"{units.percent(efficiency)} of the erased space was invalid data"
+        rows.append(("cleaning efficiency", told))
     if streamed := summary["collection"]["streamed_pages"]:
         rows.append(("pages streamed", f"{streamed:,} to another package, past the controller"))
     if migrations := wear["migrations"]:

@@ -97,9 +97,9 @@ def table(sweep: Sweep, chosen: str | Iterable[float | str] | None = None) -> Ro
     if averaged:
         title = "Means over seeds, ± 95 % confidence" + _without_interval(frame, metrics)
     if has_time:
-        title += f"; in brackets: samples at or beyond, if below {_FEW}"
+        title += f"; in brackets: samples at or beyond the percentile, if below {_FEW}"
         if any("!)" in cell for row in body for cell in row):
-            title += f" (! below {FOUNDED}: finer than they allow)"
+            title += f" (!: fewer than {FOUNDED}, so not reliable)"
     if len(frame) > ROWS_MOST:
         title += f" (the first {ROWS_MOST} of {len(frame):,} rows)"
     names = len(head) - len(figures)

@@ -57,12 +57,17 @@ def console(*, stderr: bool = False) -> Console:
 
 
 def summary(
-    result: Measured, percentiles: str | Iterable[float | str] | None = None
+    result: Measured,
+    percentiles: str | Iterable[float | str] | None = None,
+    notes: list[str] | None = None,
 ) -> RenderableType:
-    """Return the summary of a run, with the chosen percentiles; None: the usual ones."""
+    """Return the summary of a run, with the chosen percentiles; None: the usual ones.
+
+    ``notes`` takes the place of the run's notes.
+    """
     return Group(
         _Prose(rows.headline(result), "bold"),
-        *_notes(result.summary["notes"]),
+        *_notes(result.summary["notes"] if notes is None else notes),
         *(Group("", Sheet(content)) for content in rows.everything(result, percentiles)),
     )
 
