@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
 
+import polars as pl
 import pytest
 
 import flashscape as fs
 from declared import declared
-from flashscape.reproduce import Setting
+from flashscape.errors import StudyError
+from flashscape.reproduce import EndedEarly, Outcome, Setting
 from flashscape.studies.erase_suspension import _act, _ratings, _runs
 
 STUDY = "erase-suspension"
@@ -99,6 +102,39 @@ def rated(baseline, es, i_es, d_es, t_es):
 )
 def test_orders_of_ratings_are_the_papers(given, holds):
     assert [claim for claim, order in _ratings.ORDERS.items() if order(given)] == holds
+
+
+def salted(written, *, ended=None):
+    """Return a run that writes so many bytes before the load begins, and a large write later."""
+    ends = [_act._SALT_NS - _act._SERIES_NS, _act._SALT_NS, _act._SALT_NS + _act._SERIES_NS]
+    series = pl.DataFrame({"end_ns": ends, "write_bytes": [written - 4096, 4096, 131_072]})
+    result = SimpleNamespace(series=series)
+    if ended is None:
+        return Outcome("act-x", None, whole=result)
+    return Outcome("act-x", None, ended_early=EndedEarly(ended, "a write waits", result))
+
+
+@pytest.mark.parametrize("ended", [None, "StarvationError"])
+def test_a_load_that_begins_before_the_overwrite_has_ended_is_refused(ended):
+    whole = _act._salted_bytes()
+    _act.check_salted(salted(whole, ended=ended))
+    with pytest.raises(StudyError, match=rf"act-x: .* only {whole - 1} of {whole} bytes in 12 s"):
+        _ratings.failures(salted(whole - 1, ended=ended), 30, _act.lengths(30))
+
+
+@pytest.mark.parametrize("profile", ["short", "full"])
+def test_the_load_of_act_begins_between_two_intervals_of_the_series(profile):
+    assert _act._SALT_NS % _act._SERIES_NS == 0
+    for name, run in declared(STUDY, profile).items():
+        if not name.startswith("act-"):
+            continue
+        assert "series" in run.tables, name
+        # Longer runs would merge intervals.
+        ends_ns = int(run.experiment["run"]["time"].removesuffix(" ns"))
+        assert ends_ns < 4096 * _act._SERIES_NS, name
+        salt, *load = run.experiment["workload"]
+        assert salt["name"] == "salt"
+        assert min(int(s["start"].removesuffix(" ns")) for s in load) >= _act._SALT_NS, name
 
 
 def test_variants_keep_a_step_of_a_millisecond():

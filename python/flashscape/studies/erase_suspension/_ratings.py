@@ -103,7 +103,9 @@ def failures(
 
     Conditions are those of `flashscape act`, the fourth as the paper states it: the mean service
     time of each kind of request is less than the time from one request of its stream to the next.
+    Raises StudyError if the overwrite before the load had not ended when the load began.
     """
+    _act.check_salted(outcome)
     if outcome.error is not None:
         starved = (f"it ends: {outcome.error.type}",)
         return starved, starved
