@@ -22,6 +22,7 @@ from flashscape.studies.design_tradeoffs_performance import (
     _drives,
     _loads,
     _wear,
+    figure_threshold,
     table_4,
     table_5,
     table_6,
@@ -257,6 +258,35 @@ def test_thresholds_hold_at_both_rates_or_at_one():
     assert verdict_of("A-14", **rising, tpcc_slow_most_mean_ns=1.0) == "direction"
     flat = rising | {"tpcc_most_mean_ns": 1.0}
     assert verdict_of("A-14", **flat, tpcc_slow_most_mean_ns=1.1) == "missed"
+
+
+@pytest.mark.parametrize(
+    ("slow", "exchange", "reason"),
+    [
+        (
+            (0, 0, 0, 0),
+            (0, 0, 3, 9),
+            "TPC-C at 300 a second: 0, 0, 0 and 0 blocks cleaned at thresholds of 2, 5, 8 and "
+            "10 %, because the reserve outlasts the trace at all of them; the mean therefore "
+            "cannot depend on the threshold; Exchange: 0, 0, 3 and 9 blocks cleaned at thresholds "
+            "of 2, 5, 8 and 10 %, because the reserve outlasts the trace only at 2 and 5 %",
+        ),
+        (
+            (4, 5, 6, 7),
+            (0, 1, 2, 3),
+            "TPC-C at 300 a second: 4, 5, 6 and 7 blocks cleaned at thresholds of 2, 5, 8 and "
+            "10 %, because the reserve outlasts the trace at none; Exchange: 0, 1, 2 and 3 blocks "
+            "cleaned at thresholds of 2, 5, 8 and 10 %, because the reserve outlasts the trace "
+            "only at 2 %",
+        ),
+    ],
+)
+def test_the_reason_of_thresholds_follows_from_the_cleaned_blocks(slow, exchange, reason):
+    runs = {run.name: made_up(run.name, overload=False) for run in figure_threshold.runs(SHORT)}
+    for name, counts in (("tpcc-threshold-{}-at-300", slow), ("exchange-threshold-{}", exchange)):
+        for percent, blocks in zip(figure_threshold.PERCENT, counts, strict=True):
+            runs[name.format(percent)].whole.summary["collection"]["blocks"] = blocks
+    assert figure_threshold.slopes(Outcomes(SHORT, runs)).reason == reason
 
 
 def test_only_the_papers_asynchronous_gang_decides():

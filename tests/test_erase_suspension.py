@@ -4,15 +4,22 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
 
+import polars as pl
 import pytest
 
 import flashscape as fs
 from declared import declared
-from flashscape.reproduce import Setting
+from flashscape.errors import StudyError
+from flashscape.reproduce import EndedEarly, Figure, Outcome, Setting
+from flashscape.reproduce.study import read_data
+from flashscape.reproduce.verdicts import judge
+from flashscape.studies import erase_suspension as package
 from flashscape.studies.erase_suspension import _act, _ratings, _runs
 
 STUDY = "erase-suspension"
+FOLDER = Path(package.__file__).parent
 
 
 @pytest.mark.parametrize("profile", ["short", "full"])
@@ -95,10 +102,92 @@ def rated(baseline, es, i_es, d_es, t_es):
         (rated(12, 20, 8, 18, 8), []),
         (rated(12, 16, 8, 16, 16), ["E-10", "E-12"]),
         (rated(20, 22, 22, 24, 21), ["E-10"]),
+        # Equal ratings, at the end of the ladder or not, are no order.
+        (rated(0, 0, 0, 0, 0), []),
+        (rated(60, 60, 60, 60, 60), []),
+        (rated(60, 60, 22, 60, 60), ["E-12"]),
+        (rated(22, 16, 16, 24, 22), ["E-11", "E-12"]),
+        # T-ES is better than no scheme.
+        (rated(24, 24, 24, 30, 24), []),
+        # A rating of 0 is none.
+        (rated(0, 12, 12, 20, 20), []),
+        (rated(32, 22, 0, 40, 40), ["E-10"]),
+        (rated(20, 0, 0, 0, 0), []),
     ],
 )
 def test_orders_of_ratings_are_the_papers(given, holds):
-    assert [claim for claim, order in _ratings.ORDERS.items() if order(given)] == holds
+    assert list(given.in_order) == holds
+
+
+def test_a_region_tells_in_which_combinations_all_orders_hold(monkeypatch):
+    preset, largest = _act.PRESET, _act.Variant(300, 16)
+    special = {
+        (preset, 1): rated(12, 16, 8, 16, 16),
+        (largest, 3): rated(40, 22, 22, 40, 40),
+        (largest, 8): rated(32, 22, 22, 40, 40),
+    }
+    monkeypatch.setattr(
+        _ratings,
+        "of_variant",
+        lambda runs, variant, threads: special.get((variant, threads), rated(0, 0, 0, 0, 0)),
+    )
+    found = _ratings.region(None, "E-10")
+    assert found.holds == ((preset, 1), (largest, 8))
+    assert found.figures == {"combinations_in_order": 2, "combinations_in_all_orders": 1}
+    assert found.text == (
+        "the order holds in 2 (ramps of 100 and 300 us, buffers of 1 and 16 MiB, 1 and 8 threads) "
+        "of 36 combinations of ramp, buffer and threads, those of E-10, E-11, E-12 together in 1 "
+        "(ramps of 300 us, buffers of 16 MiB, 8 threads) (table-3/map)"
+    )
+    del special[largest, 8]
+    assert _ratings.region(None, "E-11").together == ()
+    assert "together in none" in _ratings.region(None, "E-11").text
+
+
+@pytest.mark.parametrize("claim", ["E-10", "E-11", "E-12"])
+def test_ratings_need_a_combination_in_which_all_orders_hold(claim):
+    _, claims, _ = read_data(FOLDER)
+    [found] = [each for each in claims if each.id == claim]
+    # With the preset no order holds.
+    given = dict.fromkeys(found.figures, 12) | {"d_es_completed": True, "t_es_completed": True}
+    given["baseline_performance_multiplier"] = 14
+    for together, verdict in ((1, "direction"), (0, "missed")):
+        given |= {"combinations_in_order": 9, "combinations_in_all_orders": together}
+        figures = {name: Figure.of(given[name]) for name in found.figures}
+        assert judge(found.full, figures)[0] == verdict
+
+
+def salted(written, *, ended=None):
+    """Return a run that writes so many bytes before the load begins, and a large write later."""
+    ends = [_act._SALT_NS - _act._SERIES_NS, _act._SALT_NS, _act._SALT_NS + _act._SERIES_NS]
+    series = pl.DataFrame({"end_ns": ends, "write_bytes": [written - 4096, 4096, 131_072]})
+    result = SimpleNamespace(series=series)
+    if ended is None:
+        return Outcome("act-x", None, whole=result)
+    return Outcome("act-x", None, ended_early=EndedEarly(ended, "a write waits", result))
+
+
+@pytest.mark.parametrize("ended", [None, "StarvationError"])
+def test_a_load_that_begins_before_the_overwrite_has_ended_is_refused(ended):
+    whole = _act._salted_bytes()
+    _act.check_salted(salted(whole, ended=ended))
+    with pytest.raises(StudyError, match=rf"act-x: .* only {whole - 1} of {whole} bytes in 12 s"):
+        _ratings.failures(salted(whole - 1, ended=ended), 30, _act.lengths(30))
+
+
+@pytest.mark.parametrize("profile", ["short", "full"])
+def test_the_load_of_act_begins_between_two_intervals_of_the_series(profile):
+    assert _act._SALT_NS % _act._SERIES_NS == 0
+    for name, run in declared(STUDY, profile).items():
+        if not name.startswith("act-"):
+            continue
+        assert "series" in run.tables, name
+        # Longer runs would merge intervals.
+        ends_ns = int(run.experiment["run"]["time"].removesuffix(" ns"))
+        assert ends_ns < 4096 * _act._SERIES_NS, name
+        salt, *load = run.experiment["workload"]
+        assert salt["name"] == "salt"
+        assert min(int(s["start"].removesuffix(" ns")) for s in load) >= _act._SALT_NS, name
 
 
 def test_variants_keep_a_step_of_a_millisecond():

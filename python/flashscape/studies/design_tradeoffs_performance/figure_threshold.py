@@ -23,6 +23,8 @@ from flashscape.studies.design_tradeoffs_performance._loads import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     import polars as pl
     from matplotlib.figure import Figure as Picture
 
@@ -88,7 +90,11 @@ def _moved(runs: Outcomes, load: str, percent: int) -> float:
 
 
 def _blocks(runs: Outcomes, load: str, percent: int) -> int:
-    return int(runs[f"{load}-threshold-{percent}"].result.summary["collection"]["blocks"])
+    return _cleaned(runs, f"{load}-threshold-{percent}")
+
+
+def _cleaned(runs: Outcomes, run: str) -> int:
+    return int(runs[run].result.summary["collection"]["blocks"])
 
 
 def _paid(runs: Outcomes, load: str, percent: int) -> float:
@@ -134,12 +140,36 @@ def slopes(runs: Outcomes) -> Answer:
         f"TPC-C {_rise(runs, 'tpcc-steady')} and Exchange {_rise(runs, 'exchange-steady')}; pages "
         f"moved for each written: {moved}; blocks cleaned for each that a workload fills: {paid}"
     )
-    reason = (
-        f"at {TPCC_PER_SECOND} requests a second the reserve outlasts the trace at every "
-        "threshold, and nothing is cleaned; so it does under Exchange, which is flat for that "
-        "reason alone"
+    return Answer(ours, figures, _why(runs))
+
+
+def _why(runs: Outcomes) -> str:
+    """Return the blocks cleaned at each threshold, and what follows, for the loads of low rate."""
+    slow = [_cleaned(runs, f"tpcc-{_slow(percent)}") for percent in PERCENT]
+    exchange = [_blocks(runs, "exchange", percent) for percent in PERCENT]
+    tpcc = f"TPC-C at {TPCC_PER_SECOND} a second"
+    return f"{_told(tpcc, slow)}; {_told('Exchange', exchange)}"
+
+
+def _told(load: str, blocks: list[int]) -> str:
+    """Return the sentence on a load: the drive cleans at no threshold, at some or at all."""
+    counts = (
+        f"{load}: {_listed(blocks)} blocks cleaned at thresholds of {_listed(PERCENT)} %, because "
     )
-    return Answer(ours, figures, reason)
+    idle = [percent for percent, count in zip(PERCENT, blocks, strict=True) if not count]
+    if not idle:
+        return f"{counts}the reserve outlasts the trace at none"
+    if len(idle) < len(PERCENT):
+        return f"{counts}the reserve outlasts the trace only at {_listed(idle)} %"
+    return (
+        f"{counts}the reserve outlasts the trace at all of them; the mean therefore cannot "
+        "depend on the threshold"
+    )
+
+
+def _listed(numbers: Iterable[int]) -> str:
+    *most, last = map(str, numbers)
+    return f"{', '.join(most)} and {last}" if most else last
 
 
 @exhibit.draws("by-threshold")
@@ -195,7 +225,7 @@ def tabled(runs: Outcomes) -> pl.DataFrame:
                 "moved_for_each_written": float(
                     runs[run].result.summary["write_amplification"]["gc"]
                 ),
-                "cleaned_blocks": int(runs[run].result.summary["collection"]["blocks"]),
+                "cleaned_blocks": _cleaned(runs, run),
             }
             for load, run, percent, state in rows
         ]

@@ -13,13 +13,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from flashscape.act import load
 from flashscape.catalogue import check
+from flashscape.errors import StudyError
 from flashscape.reproduce import Run
 from flashscape.studies.erase_suspension._runs import SCHEMES, STARVES, drive
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from flashscape.reproduce import Setting
+    from flashscape.reproduce import Outcome, Setting
 
 RATED = ("baseline", "es", "i-es", "d-es", "t-es-64")
 """Schemes that are rated, without Ideal-ES, which cannot be built."""
@@ -27,8 +28,14 @@ RATED = ("baseline", "es", "i-es", "d-es", "t-es-64")
 AT = 30
 """Multiplier of figure 5."""
 
-_SALT_NS = 10_000_000_000
-"""Time in which the drive is overwritten once before the load: 6.4 GiB at 1 GB/s and more."""
+_SALT_NS = 12_000_000_000
+"""Time in which the drive is overwritten once before the load: 6.25 GiB, at 0.56 GB/s at least.
+
+`check_salted` reads from the results of a run that it was enough.
+"""
+
+_SERIES_NS = 100_000_000
+"""Interval of the time series. The load begins at the end of one of them."""
 
 
 class Variant(NamedTuple):
@@ -133,8 +140,31 @@ def _run(name: str, scheme: str, variant: Variant, multiplier: int, lengths: loa
             "warm_up": {"time": f"{begin_ns} ns"},
             "starvation": {"limit": "5 s"},
         },
+        "record": {"interval": f"{_SERIES_NS} ns"},
     }
-    return Run(name, experiment, tables=("latency", "bands"), may_end_with=STARVES)
+    return Run(name, experiment, tables=("latency", "bands", "series"), may_end_with=STARVES)
+
+
+def check_salted(outcome: Outcome) -> None:
+    """Raise StudyError if the overwrite before the load had not ended when the load began.
+
+    Counted requests do not suffice: an overwrite that ends in the warm-up has none, either.
+    """
+    import polars as pl
+
+    before = outcome.measured.series.filter(pl.col("end_ns") <= _SALT_NS)
+    salted, whole = int(before["write_bytes"].sum()), _salted_bytes()
+    if salted < whole:
+        raise StudyError(
+            f"the run {outcome.name}: the overwrite before the load wrote only {salted} of "
+            f"{whole} bytes in {_SALT_NS / 1e9:g} s, when the load began; raise _SALT_NS in "
+            "erase_suspension/_act.py"
+        )
+
+
+def _salted_bytes() -> int:
+    exported: int = _derived()["capacity"]["exported_bytes"]
+    return exported // load.LARGE_BYTES * load.LARGE_BYTES
 
 
 def _streams(multiplier: int, lengths: load.Lengths) -> list[dict[str, Any]]:
@@ -145,7 +175,7 @@ def _streams(multiplier: int, lengths: load.Lengths) -> list[dict[str, Any]]:
     for stream in streams:
         after_ns = int(stream["start"].removesuffix(" ns"))
         stream["start"] = f"{after_ns + _SALT_NS} ns"
-    whole = capacity // load.LARGE_BYTES * load.LARGE_BYTES
+    whole = _salted_bytes()
     salt = {
         "name": "salt",
         "reads": "0 %",

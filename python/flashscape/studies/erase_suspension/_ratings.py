@@ -31,21 +31,31 @@ class Ratings(NamedTuple):
     def baseline_is_poor(self) -> bool:
         """True if E-10 holds: Baseline is rated below D-ES and T-ES in the performance test."""
         rated = self.performance
-        return rated["baseline"] < min(rated["d-es"], rated["t-es-64"])
+        return 0 < rated["baseline"] < min(rated["d-es"], rated["t-es-64"])
 
     @property
     def writes_starve(self) -> bool:
         """True if E-11 holds: ES and I-ES fail the stress test at a multiplier that others pass."""
         rated = self.stress
+        starving = rated["es"], rated["i-es"]
         others = min(rated["baseline"], rated["d-es"], rated["t-es-64"])
-        return max(rated["es"], rated["i-es"]) < others
+        return min(starving) > 0 and max(starving) < others
 
     @property
     def deferral_is_best(self) -> bool:
-        """True if E-12 holds: no scheme is rated above D-ES or T-ES in the performance test."""
+        """True if E-12 holds: D-ES and T-ES have the best ratings in the performance test.
+
+        No scheme is rated above either of them, and one at least is rated below both.
+        """
         rated = self.performance
-        others = max(rated["baseline"], rated["es"], rated["i-es"])
-        return others <= min(rated["d-es"], rated["t-es-64"])
+        others = rated["baseline"], rated["es"], rated["i-es"]
+        deferring = min(rated["d-es"], rated["t-es-64"])
+        return 0 < min(others) < deferring and max(others) <= deferring
+
+    @property
+    def in_order(self) -> tuple[str, ...]:
+        """Claims whose order holds."""
+        return tuple(claim for claim, holds in ORDERS.items() if holds(self))
 
 
 ORDERS: dict[str, Callable[[Ratings], bool]] = {
@@ -53,7 +63,10 @@ ORDERS: dict[str, Callable[[Ratings], bool]] = {
     "E-11": lambda rated: rated.writes_starve,
     "E-12": lambda rated: rated.deferral_is_best,
 }
-"""Order of ratings that each claim states."""
+"""Order of ratings that each claim states.
+
+All ratings that it compares are above 0: 0 means only that the lowest multiplier fails.
+"""
 
 
 def of_preset(runs: Outcomes, threads: int = 1) -> Ratings:
@@ -103,7 +116,9 @@ def failures(
 
     Conditions are those of `flashscape act`, the fourth as the paper states it: the mean service
     time of each kind of request is less than the time from one request of its stream to the next.
+    Raises StudyError if the overwrite before the load had not ended when the load began.
     """
+    _act.check_salted(outcome)
     if outcome.error is not None:
         starved = (f"it ends: {outcome.error.type}",)
         return starved, starved
@@ -123,25 +138,47 @@ def why_no_more(runs: Outcomes, scheme: str) -> str:
     return f"{SCHEMES[scheme]} at {k}x: {'; '.join(why)}"
 
 
-class Region(NamedTuple):
-    """The variants and threads of the map for which the order of a claim holds."""
+Combination = tuple[_act.Variant, int]
+"""A variant and a number of threads: a point of the map."""
 
-    holds: tuple[tuple[_act.Variant, int], ...]
+
+class Region(NamedTuple):
+    """The part of the map in which the order of a claim holds."""
+
+    holds: tuple[Combination, ...]
+    together: tuple[Combination, ...]
+    """Combinations in which the orders of all claims hold."""
     tried: int
 
     @property
+    def figures(self) -> dict[str, object]:
+        """Numbers of combinations, by their names in the claims."""
+        return {
+            "combinations_in_order": len(self.holds),
+            "combinations_in_all_orders": len(self.together),
+        }
+
+    @property
     def text(self) -> str:
-        """The region in a clause."""
-        of = f"of {self.tried} combinations of ramp, buffer and threads"
-        if not self.holds:
-            return f"the order holds in none {of}"
-        ramps = sorted({variant.ramp_us for variant, _ in self.holds})
-        buffers = sorted({variant.buffer_mib for variant, _ in self.holds})
-        threads = sorted({threads for _, threads in self.holds})
+        """The region in two clauses."""
         return (
-            f"the order holds in {len(self.holds)} {of} (ramps of {_listed(ramps)} us, buffers of "
-            f"{_listed(buffers)} MiB, {_listed(threads)} threads; table-3/map)"
+            f"the order holds in {_where(self.holds)} of {self.tried} combinations of ramp, buffer "
+            f"and threads, those of {', '.join(ORDERS)} together in {_where(self.together)} "
+            "(table-3/map)"
         )
+
+
+def _where(combinations: tuple[Combination, ...]) -> str:
+    """Return the number of combinations, and the values that occur in them."""
+    if not combinations:
+        return "none"
+    ramps = sorted({variant.ramp_us for variant, _ in combinations})
+    buffers = sorted({variant.buffer_mib for variant, _ in combinations})
+    threads = sorted({threads for _, threads in combinations})
+    return (
+        f"{len(combinations)} (ramps of {_listed(ramps)} us, buffers of {_listed(buffers)} MiB, "
+        f"{_listed(threads)} threads)"
+    )
 
 
 def _listed(numbers: list[int]) -> str:
@@ -152,8 +189,12 @@ def _listed(numbers: list[int]) -> str:
 def region(runs: Outcomes, claim: str) -> Region:
     """Return the part of the map in which the order of a claim holds."""
     tried = [(variant, threads) for variant in _act.VARIANTS for threads in THREADS]
-    holds = [each for each in tried if ORDERS[claim](of_variant(runs, *each))]
-    return Region(tuple(holds), len(tried))
+    in_order = {each: of_variant(runs, *each).in_order for each in tried}
+    return Region(
+        holds=tuple(each for each, claims in in_order.items() if claim in claims),
+        together=tuple(each for each, claims in in_order.items() if len(claims) == len(ORDERS)),
+        tried=len(tried),
+    )
 
 
 def figure_of(scheme: str, test: str) -> str:

@@ -34,7 +34,7 @@ def ratings(runs: Outcomes) -> Answer:
     figures: dict[str, object] = {_ratings.figure_of(s, "performance"): k for s, k in rated.items()}
     for scheme, name in (("d-es", "d_es"), ("t-es-64", "t_es")):
         figures[f"{name}_completed"] = _at_30(runs, scheme).error is None
-    figures["combinations_in_order"] = len(found.holds)
+    figures |= found.figures
     each = [_ratings.why_no_more(runs, s) for s in ("es", "d-es", "t-es-64")]
     ours = f"performance {_ratings.told(rated)}; D-ES and T-ES end at {_act.AT}x"
     return Answer(ours, figures, "; ".join([*each, found.text]))

@@ -31,7 +31,7 @@ def baseline(runs: Outcomes) -> Answer:
         _ratings.figure_of(scheme, "performance"): rated.performance[scheme]
         for scheme in ("baseline", "d-es", "t-es-64")
     }
-    figures["combinations_in_order"] = len(found.holds)
+    figures |= found.figures
     reason = "; ".join(
         [*(_ratings.why_no_more(runs, s) for s in ("baseline", "t-es-64")), found.text]
     )
@@ -44,7 +44,7 @@ def stress(runs: Outcomes) -> Answer:
     """Return stress ratings."""
     rated, found = _ratings.of_preset(runs).stress, _ratings.region(runs, "E-11")
     figures: dict[str, object] = {_ratings.figure_of(s, "stress"): k for s, k in rated.items()}
-    figures["combinations_in_order"] = len(found.holds)
+    figures |= found.figures
     each = [_ratings.why_no_more(runs, s) for s in _act.RATED]
     return Answer(f"stress {_ratings.told(rated)}", figures, "; ".join([*each, found.text]))
 
@@ -85,11 +85,9 @@ def mapped(runs: Outcomes) -> Picture:
     """Draw the variants for which each of the paper's orders holds, by the number of threads."""
     panels = {
         _threads(threads): {
-            (float(variant.buffer_mib), float(variant.ramp_us)): [
-                claim
-                for claim, holds in _ratings.ORDERS.items()
-                if holds(_ratings.of_variant(runs, variant, threads))
-            ]
+            (float(variant.buffer_mib), float(variant.ramp_us)): list(
+                _ratings.of_variant(runs, variant, threads).in_order
+            )
             for variant in _act.VARIANTS
         }
         for threads in _ratings.THREADS
@@ -136,6 +134,6 @@ def region(runs: Outcomes) -> pl.DataFrame:
             }
             row |= {_ratings.figure_of(s, "stress"): k for s, k in rated.stress.items()}
             row |= {_ratings.figure_of(s, "performance"): k for s, k in rated.performance.items()}
-            row |= {f"{claim} holds": holds(rated) for claim, holds in _ratings.ORDERS.items()}
+            row |= {f"{claim} holds": claim in rated.in_order for claim in _ratings.ORDERS}
             rows.append(row)
     return pl.DataFrame(rows)
