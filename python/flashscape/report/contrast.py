@@ -30,9 +30,8 @@ def differences(contrast: Contrast) -> Rows:
     chosen = contrast.wanted.are_chosen or contrast.untimed
     titles = [] if chosen else [f"Percentiles with at least {FOUNDED} requests at or beyond them"]
     if any(row.fewest for row in contrast.differences):
-        titles.append(
-            f"in brackets: samples at or beyond the percentile, ! below {FOUNDED}: not tested"
-        )
+        few = f"! below {FOUNDED}: not tested"
+        titles.append(f"in brackets: samples at or beyond the percentile, {few}")
     title = "; ".join(titles)
     return Rows(title[:1].upper() + title[1:], (*head, *more), rows, 3)
 
