@@ -594,7 +594,7 @@ def test_a_percentile_that_is_chosen_is_that_of_the_requests(open_loop, tmp_path
     assert (far.method, far.estimate, far.corrected) == ("none", None, None)
     assert far.fewest == far.samples == (1, 1)
     table = contrasts.differences(contrast)
-    assert table.title == "In brackets: samples at or beyond it, ! below 10: not tested"
+    assert table.title == "In brackets: samples at or beyond the percentile, ! below 10: not tested"
     (row,) = (row for row in table.rows if row[1:3] == ("read", "p99.99"))
     assert [cell.endswith(" (1!)") for cell in row[3:5]] == [True, True]
     assert row[-3] == "not tested"

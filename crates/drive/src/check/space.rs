@@ -50,11 +50,11 @@ pub enum Start<'a> {
 /// Checks the thresholds.
 ///
 /// In a bin of B good blocks, o of them open, GC is in the foreground while at most u are free.
-/// Then B - o - u blocks are closed, and one of them can be collected with a gain unless valid data
-/// fills them all (to within a batch, which padding may use up). So valid data must fit into B - o
-/// - (u + 1) blocks for u + 1 to be reached, and must leave a whole batch invalid in one of B - o -
-/// u. The same holds for the stop threshold: a collection that cannot pass it would squeeze out
-/// every invalid batch for every block that is opened, without end.
+/// Then B - o - u blocks are closed. One of them can be collected with a gain unless valid data
+/// fills them all (to within a batch, which padding may use up). So u + 1 free blocks can be
+/// reached only if valid data fits into B - o - (u + 1) blocks and leaves a whole batch invalid in
+/// one of B - o - u blocks. The same holds for the stop threshold: a collection that cannot pass
+/// it would squeeze out every invalid batch for every block that is opened, without end.
 ///
 /// To begin in step (`precondition.in_step`), a bin needs one block more: the block to which GC moved
 /// data is closed before it is full.
