@@ -842,3 +842,21 @@ def test_what_keys_become_is_known_to_configurations():
     for k in everything:
         if k.becomes:
             assert k.becomes.split(".")[0] in schema["properties"], k.name
+
+
+def test_planes_begin_in_step_if_flows_write_and_space_allows_it(files: Files):
+    writes = flow_xml(Read_Percentage="0", Total_Requests_To_Generate="6000")
+    assert files.config_of(writes)["precondition"]["in_step"] is True
+    assert "in_step" not in files.config_of(flow_xml()).get("precondition", {})
+    assert "in_step" not in files.config_of(writes, Enabled_Preconditioning="false").get(
+        "precondition", {}
+    )
+
+
+def test_a_chip_is_reserved_until_its_gc_stops_unless_gc_is_preemptible(files: Files):
+    writes = flow_xml(Read_Percentage="0")
+    gc = files.config_of(writes, Preemptible_GC_Enabled="false")["drive"]["ftl"]["gc"]
+    assert (gc["preemptible"], gc["reserve_until"]) == (False, "stop")
+    gc = files.config_of(writes, Preemptible_GC_Enabled="true")["drive"]["ftl"]["gc"]
+    assert gc["preemptible"] is True
+    assert "reserve_until" not in gc

@@ -23,6 +23,8 @@ _CONFIG, _WORKLOAD, _SCENARIO = "Execution_Parameter_Set", "MQSim_IO_Scenarios",
 
 _SPARE = "drive.ftl.over_provisioning"
 """Path of the check's error that GC thresholds can never be reached."""
+_IN_STEP = "precondition.in_step"
+"""Path of the check's error that spare space does not allow planes to begin in step."""
 
 
 def convert(config: Path, workload: Path, scenario: int) -> Imported:
@@ -195,8 +197,13 @@ class _Import:
             if found is None:
                 raise self._translated(error, tables) from error
             bounds = found
-        in_step = self._is_reachable(bounds, in_step=True)
-        text = self._text(self._tables(bounds, in_step=in_step))
+        text = self._text(self._tables(bounds, in_step=True))
+        try:
+            return Experiment.from_toml(text), text
+        except ConfigError as error:
+            if [problem.path for problem in error.problems] != [_IN_STEP]:
+                raise self._translated(error, tables) from error
+        text = self._text(self._tables(bounds))
         return Experiment.from_toml(text), text
 
     def _reachable(self) -> Bounds | None:
@@ -216,9 +223,9 @@ class _Import:
         # With the highest threshold, collection would gain nothing.
         return Bounds(max(min(most, collection.COLLECTIONS), most // 2)) if most else None
 
-    def _is_reachable(self, bounds: Bounds, *, in_step: bool = False) -> bool:
+    def _is_reachable(self, bounds: Bounds) -> bool:
         try:
-            Experiment.from_toml(self._text(self._tables(bounds, in_step=in_step)))
+            Experiment.from_toml(self._text(self._tables(bounds)))
         except ConfigError:
             return False
         return True
