@@ -149,6 +149,10 @@ fn a_value_of_the_wrong_kind_is_refused() {
     let reserved = "preemptible = true\nreserve_until = \"erase\"";
     let path = "drive.ftl.gc.reserve_until";
     refuse("preemptible = true", reserved, path, "\"erase\"", &["choose preemptible = false"]);
+    let reserved = "preemptible = false\nreserve_until = \"stop\"";
+    let text = file(&[("preemptible = true", reserved)]);
+    let text = format!("{text}\n[drive.ftl.scrub]\ninterval = \"1 s\"\nchoice = \"oldest\"\n");
+    expect(&text, &problems(&text), path, "reserve_until", &["leave scrub out"]);
     let path = "drive.geometry.channels";
     refuse("channels = 1", "channels = 1.5", path, "1.5", &["a whole number"]);
 }

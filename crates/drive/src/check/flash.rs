@@ -45,6 +45,10 @@ pub fn check(drive: &DriveConfig, geometry: &Geometry, problems: &mut Problems) 
     if drive.ftl.gc.preemptible && drive.ftl.gc.reserve_until.is_some() {
         problems.push("drive.ftl.gc.reserve_until", "preemptible garbage collection reserves no flash unit (preemptible is true); choose preemptible = false, or leave this out");
     }
+    // A scrubbed block may need space of another bin on the flash unit that stays reserved.
+    if drive.ftl.gc.reserve_until == Some(ftl::ReserveUntil::Stop) && drive.ftl.scrub.is_some() {
+        problems.push("drive.ftl.gc.reserve_until", "scrubbing (ftl.scrub) goes between two victims; choose reserve_until = \"erase\", or leave scrub out");
+    }
     Some(layout)
 }
 

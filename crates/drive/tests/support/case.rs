@@ -516,7 +516,7 @@ fn surroundings(text: &mut String, dice: &mut Dice<'_>, shape: &Shape) {
         let routing = dice.of(&["wait", "suspend"]);
         writeln!(text, "read_routing = \"{routing}\"\nsuspension = \"baseline\"").unwrap();
     }
-    if !in_rounds && dice.once_in(3) {
+    if !in_rounds && !text.contains("reserve_until") && dice.once_in(3) {
         let interval = dice.of(&["300 us", "5 ms", "40 ms"]);
         let choice = dice.of(&["oldest", "most-read", "most-read"]);
         let reads = if choice == "oldest" { "" } else { dice.of(&[", reads = 1", ", reads = 20"]) };
