@@ -30,7 +30,9 @@ const GANG: &str = "{ channels = 2, control = \"asynchronous\" }";
 const ROUNDS: &str = "drive.scheduler.rounds";
 
 /// Settings that a policy, or a whole family, needs.
-const COMPANIONS: [(&str, &str, &str, &str); 20] = [
+const COMPANIONS: [(&str, &str, &str, &str); 22] = [
+    (RESERVED, "*", "drive.scheduler.suspension", "baseline"),
+    (RESERVED, "*", "drive.ftl.gc.preemptible", "false"),
     (BIN, "*", "drive.concurrency", IN_CHANNELS),
     ("drive.ftl.allocation.pool", "gang", "drive.geometry.gang", GANG),
     ("drive.geometry.gang", "*", "drive.geometry.gang.channels", "2"),
@@ -52,6 +54,7 @@ const COMPANIONS: [(&str, &str, &str, &str); 20] = [
     (PARTIAL, "plane", "drive.buffer.order", "fifo"),
     (PARTIAL, "plane", "workload[0].size", "1 KiB"),
 ];
+const RESERVED: &str = "drive.ftl.gc.reserve_until";
 const PARTIAL: &str = "drive.ftl.partial_writes";
 
 /// A small drive at work: trims, collection, and reads that wait for erases of three steps.
@@ -70,8 +73,12 @@ audit = true
 "#;
 
 /// Policies under which no erase is suspended.
-const SILENT: [(&str, &str); 2] =
-    [("drive.scheduler.read_routing", "wait"), ("drive.scheduler.suspension", "baseline")];
+const SILENT: [(&str, &str); 4] = [
+    ("drive.scheduler.read_routing", "wait"),
+    ("drive.scheduler.suspension", "baseline"),
+    (RESERVED, "erase"),
+    (RESERVED, "stop"),
+];
 
 const BASE: [(&str, &str); 14] = [
     (
@@ -136,8 +143,8 @@ fn experiment(choice: &Choice) -> Experiment {
             overrides.push((other.into(), value.into()));
         }
     }
-    if choice.path.starts_with(ROUNDS) {
-        // In rounds nothing is scrubbed.
+    if choice.path.starts_with(ROUNDS) || choice.path == RESERVED {
+        // In rounds, and beside a reservation until GC stops, nothing is scrubbed.
         overrides.retain(|(path, _)| !path.starts_with("drive.ftl.scrub"));
     }
     let loaded = load::load(&format!("{DRIVE}\n{WORK}"), "policies.toml", &overrides);

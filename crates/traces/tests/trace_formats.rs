@@ -369,7 +369,7 @@ fn a_log_without_waits_is_one_moment_and_says_so() {
         .fold(String::new(), |text, line| text + line + "\n");
     let found = Fixture::new("fio-still", text).survey();
     let announcement = found.to_string();
-    assert!(announcement.contains("the log says nothing of time"), "{announcement}");
+    assert!(announcement.contains("the log has no wait lines and so no times"), "{announcement}");
     assert!(announcement.contains("all rows have one stamp"), "{announcement}");
 }
 
