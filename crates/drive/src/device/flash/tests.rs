@@ -17,7 +17,7 @@ use metrics::{Holder, Snapshot, State};
 use nand::{ChannelId, GroupId};
 
 /// Sense 25 us, 100 us for a page on the channel, program 200 us, erase 1500 us.
-const DRIVE: &str = include_str!("../../../tests/common/drive.toml");
+const DRIVE: &str = include_str!("../../../tests/drive/common/drive.toml");
 const SENSE: u64 = 25;
 const CARRY: u64 = 100;
 const PROGRAM: u64 = 200;

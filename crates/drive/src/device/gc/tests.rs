@@ -10,7 +10,7 @@ use engine::Instant;
 use ftl::{BinChoice, BinId, BlockId, Level, Lpn, Untimed};
 use metrics::Holder;
 
-const DRIVE: &str = include_str!("../../../tests/common/drive.toml");
+const DRIVE: &str = include_str!("../../../tests/drive/common/drive.toml");
 const BIN: BinId = BinId(0);
 
 /// A drive of one plane: 64 blocks of 16 units, 48 of them exported.

@@ -6,7 +6,7 @@ use engine::{Instant, Span};
 use ftl::{BinChoice, Lpn, Untimed};
 use host::{Command, Kind, Priority};
 
-const DRIVE: &str = include_str!("../../../tests/common/drive.toml");
+const DRIVE: &str = include_str!("../../../tests/drive/common/drive.toml");
 const PAGE: u64 = 4_096;
 
 /// A drive of one plane, 64 blocks of 16 pages, of which 100 are written; a page has `units` units.

@@ -130,7 +130,7 @@ fn a_trim_makes_an_entry_nobodys_data() {
 
 /// The write part of a drive with a buffer of four units.
 fn write() -> Write {
-    let drive = include_str!("../../../tests/common/drive.toml");
+    let drive = include_str!("../../../tests/drive/common/drive.toml");
     let workload =
         "[[workload]]\nname = \"none\"\nreads = \"100 %\"\nqueue_depth = 1\n[run]\nrequests = 1\n";
     let given = [

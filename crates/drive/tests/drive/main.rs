@@ -1,0 +1,30 @@
+//! Tests of a whole drive. They are one binary, because a binary for each file compiles all that they
+//! share anew.
+
+mod arithmetic;
+mod atc08;
+mod blame;
+mod buffer;
+mod collection;
+mod common;
+mod determinism;
+mod directions;
+mod elements;
+mod fairness;
+mod liveness;
+mod measuring;
+mod modifies;
+mod moves;
+mod placement;
+mod poised;
+mod policies;
+mod power;
+mod program_suspension;
+mod refusals;
+mod scrubbing;
+mod snapshots;
+mod starvation;
+mod suspension;
+mod theory;
+mod traces;
+mod wear;

@@ -1,0 +1,161 @@
+//! Scrubbing by arithmetic: the times of its polls, the blocks that it rewrites, their duration,
+//! and the operations that wait for it.
+
+use crate::common::{Bench, Override, set};
+use drive::OpKind;
+use ftl::Source;
+use host::Kind;
+use metrics::{Holder, State};
+
+const US: u64 = 1_000;
+const MS: u64 = 1_000 * US;
+const PAGE: u64 = 4_096;
+
+/// A drive of 48 full blocks of 16 pages in one plane. A page is moved in 25 + 100 (read)
+/// and 100 + 200 us (program), a block erased in 1500 us: 8.3 ms a block.
+fn scrubbed(interval: &str, choice: &str, more: &[Override]) -> Bench {
+    let scrub =
+        [set("ftl.scrub.interval", interval), set("ftl.scrub.choice", format!("{{ {choice} }}"))];
+    Bench::filled(&[&scrub, more].concat())
+}
+
+fn erased(bench: &Bench) -> Vec<usize> {
+    let counts = bench.device.ftl().erase_counts().iter().enumerate();
+    counts.filter(|(_, count)| **count > 0).map(|(block, _)| block).collect()
+}
+
+#[test]
+fn the_oldest_block_of_the_bin_is_moved_and_erased_at_each_interval() {
+    let mut bench = scrubbed("10 ms", "policy = \"oldest\"", &[]);
+    bench.until(18_300 * US - 1);
+    assert_eq!(erased(&bench), [0usize; 0]);
+    bench.until(18_300 * US);
+    assert_eq!(erased(&bench), [0]);
+    bench.until(38_300 * US);
+    assert_eq!(erased(&bench), [0, 1, 2]);
+    let (tally, counters) = (bench.device.ftl().tally, *bench.device.counters());
+    assert_eq!(tally.units[Source::Scrub as usize], 3 * 16);
+    assert_eq!(tally.units[Source::Gc as usize], 0);
+    assert_eq!(counters.commands(OpKind::Program, Holder::Scrub), 3 * 16);
+    assert_eq!(counters.commands(OpKind::Read, Holder::Scrub), 3 * 16);
+    assert_eq!(bench.device.ftl().mapped_units(), 768, "no data is lost");
+}
+
+#[test]
+fn a_look_at_a_bin_that_is_busy_comes_when_it_is_not() {
+    // The second poll, at 10 ms, waits until block 0 is done at 13.3; the third and the fourth, at
+    // 15 and 20 ms, wait until block 1 is done at 21.6 and count as one.
+    let mut bench = scrubbed("5 ms", "policy = \"oldest\"", &[]);
+    bench.until(21_600 * US - 1);
+    assert_eq!(erased(&bench), [0]);
+    bench.until(21_600 * US);
+    assert_eq!(erased(&bench), [0, 1]);
+    bench.until(29_900 * US);
+    assert_eq!(erased(&bench), [0, 1, 2]);
+}
+
+/// Writes pages of the drive's second half one after the other for `ms` ms; returns the numbers of
+/// pages that were scrubbed and of blocks that were erased.
+fn under_steady_writes(pacing: &str, stream: &str, ms: u64) -> (u64, u64) {
+    let more = [set("ftl.gc.pacing", pacing), set("ftl.scrub.stream", stream)];
+    let mut bench = scrubbed("50 ms", "policy = \"oldest\"", &more);
+    let (mut at, mut number) = (0, 1);
+    while at < ms * MS {
+        // 263 generates the numbers below 769: victims hold valid data.
+        number = number * 263 % 769;
+        let tag = bench.submit(at, Kind::Write, (384 + number % 384) * PAGE, PAGE);
+        while !bench.is_done(tag) {
+            assert!(bench.step(), "{}", bench.device.why_stuck());
+        }
+        at = bench.device.now().as_ns();
+    }
+    let tally = bench.device.ftl().tally;
+    (tally.units[Source::Scrub as usize], tally.erases)
+}
+
+#[test]
+fn an_interval_is_kept_under_steady_writes() {
+    for (pacing, stream) in [
+        ("none", "collection"),
+        ("proportional", "collection"),
+        ("none", "own"),
+        ("proportional", "own"),
+    ] {
+        // 20 polls, of which the last may be under way: each moves a block of the first half of the
+        // drive, which is full.
+        let (scrubbed, erases) = under_steady_writes(pacing, stream, 1_000);
+        let what = format!("{pacing}, {stream}");
+        assert!((19 * 16..=20 * 16).contains(&scrubbed), "{what}: {scrubbed} of 320 pages");
+        assert!(erases > 3 * 20, "{what}: {erases} erases, most of collection");
+    }
+}
+
+#[test]
+fn bins_take_turns() {
+    // Each plane holds 24 blocks; block 64 is the first of the second.
+    let planes =
+        [set("geometry.planes_per_die", 2), set("ftl.over_provisioning.reserved", "62.5 %")];
+    let mut bench = scrubbed("10 ms", "policy = \"oldest\"", &planes);
+    bench.until(40 * MS - 1);
+    assert_eq!(erased(&bench), [0, 1, 64]);
+}
+
+#[test]
+fn the_most_read_block_is_taken_once_it_was_read_often_enough() {
+    let mut bench = scrubbed("10 ms", "policy = \"most-read\", reads = 4", &[]);
+    // Four rows of block 5, three of block 7.
+    for (turn, page) in [80, 81, 82, 83, 112, 113, 114].into_iter().enumerate() {
+        bench.submit(turn as u64 * 125 * US, Kind::Read, page * PAGE, PAGE);
+    }
+    bench.until(40 * MS);
+    assert_eq!(erased(&bench), [5], "block 7 was read too seldom, and block 5 begins anew");
+}
+
+#[test]
+fn a_read_waits_for_a_scrubbed_page_and_is_charged_for_it() {
+    let mut bench = scrubbed("10 ms", "policy = \"oldest\"", &[]);
+    let read = bench.submit(10 * MS + 50 * US, Kind::Read, 400 * PAGE, PAGE);
+    bench.until(11 * MS);
+    // The page that is being read by then occupies its unit until 10.125 ms.
+    assert_eq!(bench.done(read).latency(), 75 * US + 125 * US);
+    assert_eq!(bench.done(read).of(State::UnitScrub), 75 * US);
+}
+
+#[test]
+fn nothing_is_scrubbed_where_no_block_needs_it_or_the_key_is_absent() {
+    for mut bench in
+        [Bench::filled(&[]), scrubbed("10 ms", "policy = \"most-read\", reads = 1", &[])]
+    {
+        bench.until(100 * MS);
+        assert_eq!(erased(&bench), [0usize; 0]);
+    }
+}
+
+#[test]
+fn looks_go_on_while_nothing_is_asked() {
+    let mut bench = scrubbed("10 ms", "policy = \"oldest\"", &[]);
+    bench.submit(0, Kind::Read, 0, PAGE);
+    bench.until(MS);
+    assert_eq!(bench.device.outstanding(), 0);
+    assert_eq!(bench.device.next_due().map(|due| due.as_ns()), Some(10 * MS));
+}
+
+#[test]
+fn a_drive_that_is_stuck_is_told_so_although_looks_go_on() {
+    // Every erased block is lost: 16 spare ones are soon used up.
+    let lost = [set("nand.endurance", 1)];
+    let mut bench = scrubbed("10 ms", "policy = \"most-read\", reads = 1000", &lost);
+    let mut page = 1;
+    while !bench.device.is_stuck() {
+        if bench.device.outstanding() == 0 {
+            page = page * 263 % 769;
+            let now = bench.device.now().as_ns();
+            assert!(now < 10_000 * MS, "it wears out");
+            bench.submit(now, Kind::Write, (page - 1) * PAGE, PAGE);
+        }
+        bench.step();
+    }
+    assert_eq!(bench.device.outstanding(), 1, "the last write waits for ever");
+    assert!(bench.device.why_stuck().contains("no free space"));
+    assert!(bench.step(), "a poll is due all the same");
+}
