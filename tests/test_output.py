@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import fcntl
 import json
 import os
 import shutil
@@ -32,6 +34,17 @@ def test_a_disk_that_is_full_already_is_found_before_the_run(experiment_file, tm
     assert ended.returncode == 1
     assert ended.stderr.startswith("error: out: cannot be written to: ")
     assert ended.stdout == ""
+
+
+def test_a_file_system_without_locks_is_named(monkeypatch, tmp_path):
+    def flock(_file, _operation):
+        raise OSError(errno.ENOSYS, "Function not implemented")
+
+    monkeypatch.setattr(fcntl, "flock", flock)
+    told = "out: cannot be written to: its file system cannot lock files; choose a directory on"
+    with pytest.raises(OutputError, match=told):
+        Directory.claim(tmp_path / "out", force=False)
+    assert list(tmp_path.iterdir()) == [], "neither the directory nor a lock is left"
 
 
 NO_FULL = pytest.mark.skipif(

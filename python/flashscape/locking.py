@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 from typing import TYPE_CHECKING
 
@@ -11,6 +12,10 @@ if TYPE_CHECKING:
 
 LOCK = ".lock"
 """Name of the lock file in a directory."""
+
+
+WITHOUT_LOCKS = {errno.ENOLCK, errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP}
+"""Errors of a file system that has no locks."""
 
 
 class Taken(Exception):  # noqa: N818 - callers say what it means for them
@@ -40,8 +45,12 @@ class Lock:
                 number = file.read().strip()
                 file.close()
                 raise Taken(f"process {number}" if number else "another process") from None
-            except OSError:
+            except OSError as error:
                 file.close()
+                if error.errno in WITHOUT_LOCKS:
+                    self._path.unlink()
+                    told = "its file system cannot lock files; choose a directory on another one"
+                    raise OSError(error.errno, told) from error
                 raise
             if _is_still(self._path, file.fileno()):
                 break

@@ -176,7 +176,7 @@ impl Function {
         A: for<'a, 'py> FromPyObject<'a, 'py, Error = PyErr>,
     {
         Python::attach(|py| {
-            let ask = || -> PyResult<A> { self.0.bind(py).call1((view(py)?,))?.extract() };
+            let ask = || self.0.bind(py).call1((view(py)?,));
             let answer = match ask() {
                 // Ctrl-C is no fault of the policy: the run ends at its next pause.
                 Err(error) if error.is_instance_of::<PyKeyboardInterrupt>(py) => {
@@ -185,7 +185,9 @@ impl Function {
                 }
                 answer => answer,
             };
-            answer.map_err(|error| told(py, &error))
+            let answer = answer.map_err(|error| told(py, &error))?;
+            // The message says it all: the type of this exception is ours, not the policy's.
+            answer.extract().map_err(|error: PyErr| error.value(py).to_string())
         })
     }
 }
@@ -227,9 +229,20 @@ fn unsuitable(expected: &str, answer: &Bound<'_, PyAny>) -> PyErr {
     PyTypeError::new_err(format!("it must return {expected}, and returned {shown}"))
 }
 
+/// An answer that is `True` or `False`.
+struct YesOrNo(bool);
+
+impl<'a, 'py> FromPyObject<'a, 'py> for YesOrNo {
+    type Error = PyErr;
+    fn extract(answer: Borrowed<'a, 'py, PyAny>) -> PyResult<Self> {
+        let said = answer.cast::<PyBool>().map(|said| Self(said.is_true()));
+        said.map_err(|_| unsuitable("True or False", &answer))
+    }
+}
+
 impl RouteOutside for Function {
     fn asks(&self, meeting: &routing::Meeting) -> Result<bool, String> {
-        self.decide(|_| Ok(Meeting::from(*meeting)))
+        self.decide(|_| Ok(Meeting::from(*meeting))).map(|YesOrNo(asks)| asks)
     }
 }
 
@@ -251,9 +264,9 @@ impl<'a, 'py> FromPyObject<'a, 'py> for Answer {
             Some("cancel") => Ok(Self(Interruption::Cancel)),
             Some("suspend") => Ok(Self(Interruption::Suspend)),
             Some("freeze") => Ok(Self(Interruption::Freeze)),
-            _ => Err(PyTypeError::new_err(
-                "a suspension answers True (at the end of the step), False, \"cancel\", \
-                 \"suspend\" or \"freeze\"",
+            _ => Err(unsuitable(
+                "True (at the end of the step), False, \"cancel\", \"suspend\" or \"freeze\"",
+                &answer,
             )),
         }
     }

@@ -26,8 +26,8 @@ pub enum Among {
     /// The blocks that gain space; a block may be drawn more than once.
     #[default]
     Gaining,
-    /// All closed and free blocks, each at most once. A block that gains nothing is drawn in
-    /// vain; if all drawn blocks are, one of the blocks that gain space is drawn instead.
+    /// All closed and free blocks, each at most once; an open or retired block without valid data
+    /// counts as free. A block that gains nothing is drawn in vain; if all drawn blocks are, one of the blocks that gain space is drawn instead.
     All,
 }
 
