@@ -124,10 +124,9 @@ fn a_partial_batch_goes_out_exactly_when_its_time_has_come() {
     }
 }
 
-#[test]
-fn a_full_buffer_waits_for_no_batch() {
-    // Two dies of two planes: pages 0 and 2 are a batch of the first and under way from 0 on, page
-    // 1 waits on the second, and there is no room for a fourth.
+/// Two dies of two planes, and a buffer of three pages, which is full: pages 0 and 2 are a batch of
+/// the first die and under way from 0 on, page 1 waits on the second for another.
+fn full_with_a_partial_batch() -> Bench {
     let dies = [
         set("geometry.dies_per_package", 2),
         set("ftl.allocation.pool", "die"),
@@ -136,6 +135,12 @@ fn a_full_buffer_waits_for_no_batch() {
     ];
     let mut bench = Bench::new(&with(pairs(), &dies));
     write_pages(&mut bench, 0, &[0, 2, 1]);
+    bench
+}
+
+#[test]
+fn a_full_buffer_waits_for_no_batch() {
+    let mut bench = full_with_a_partial_batch();
     write_pages(&mut bench, 50 * US, &[4, 6]);
     bench.until(60 * US);
     assert_eq!(programs(&bench), 1, "what is programmed makes room for those that wait");
@@ -149,17 +154,9 @@ fn a_full_buffer_waits_for_no_batch() {
 
 #[test]
 fn a_full_buffer_waits_for_no_batch_if_one_large_write_waits() {
-    // As above, but one write of three pages waits for the two that are being programmed.
-    let dies = [
-        set("geometry.dies_per_package", 2),
-        set("ftl.allocation.pool", "die"),
-        set("buffer.partial_after", "10 ms"),
-        set("buffer.size", "12 KiB"),
-    ];
-    let mut bench = Bench::new(&with(pairs(), &dies));
-    write_pages(&mut bench, 0, &[0, 2, 1]);
+    let mut bench = full_with_a_partial_batch();
+    // One write of three pages waits for the two that are being programmed.
     bench.submit(50 * US, Kind::Write, 4 * PAGE, 3 * PAGE);
-    // The channel is free at 200 us.
     bench.until(210 * US);
     assert_eq!(programs(&bench), 2, "three units wait for two");
 }
