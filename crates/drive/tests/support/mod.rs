@@ -8,5 +8,5 @@ pub mod kinds;
 pub mod mutations;
 pub mod ordeal;
 pub mod traces;
-#[path = "../../../traces/tests/written/mod.rs"]
+#[path = "../../../traces/tests/traces/written/mod.rs"]
 mod written;

@@ -1,9 +1,7 @@
 //! A map that is larger than the host's range: units that the firmware writes for itself are
 //! mapped, moved, saved in snapshots and recovered like those of the host.
 
-mod common;
-
-use common::taken_up;
+use crate::common::taken_up;
 use engine::{Stream as Numbers, Streams};
 use ftl::recovery::{Interrupted, MapFrom, Means};
 use ftl::state::Unknown;

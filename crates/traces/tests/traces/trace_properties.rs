@@ -1,8 +1,7 @@
 //! Properties of every trace format: bytes of any kind give rows or one error, and
 //! rows written out by a plain writer are read back.
 
-mod written;
-
+use crate::written::{Meant, can, has_devices, written};
 use engine::Streams;
 use host::{Command, Issue, Kind, Source, WorkloadConfig};
 use proptest::collection::vec;
@@ -10,7 +9,6 @@ use proptest::prelude::*;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use traces::{Format, survey};
-use written::{Meant, can, has_devices, written};
 
 /// A file that is removed when the test ends.
 struct Scratch(PathBuf);

@@ -1,9 +1,7 @@
 //! Write streams: the block that each writes to, the blocks that it leaves to others, and its
 //! room.
 
-mod common;
-
-use common::taken_up;
+use crate::common::taken_up;
 use engine::Streams;
 use ftl::state::Unknown;
 use ftl::{BinId, BlockState, Ftl, FtlConfig, Layout, Lpn, Stream};

@@ -1,0 +1,4 @@
+//! Tests of workloads.
+
+mod traces;
+mod workloads;

@@ -1,0 +1,8 @@
+//! Tests of trace files: their formats, statistics and conversions.
+
+mod conversions;
+mod imitations;
+mod real_traces;
+mod trace_formats;
+mod trace_properties;
+mod written;
