@@ -248,8 +248,15 @@ fn check_precondition(preconditioning: &PreconditionConfig, problems: &mut Probl
         problems
             .push("precondition.share", "fills nothing; leave fill and age out for an empty drive");
     }
-    if !fills && depends_on_fill {
-        problems.push("precondition.fill", "an empty drive has nothing to age, no share that is filled and no bins in step; choose \"sequential\" or \"random\"");
+    if !fills {
+        let given = [
+            ("age", preconditioning.age.is_some()),
+            ("share", preconditioning.share.is_some()),
+            ("in_step", preconditioning.in_step),
+        ];
+        for (key, _) in given.into_iter().filter(|(_, given)| *given) {
+            problems.push(format!("precondition.{key}"), "an empty drive has no data for this; set precondition.fill = \"sequential\" or \"random\"");
+        }
     }
     if preconditioning.share.is_some_and(|share| share.fraction() > 1.0) {
         problems.push("precondition.share", "more than the whole drive");

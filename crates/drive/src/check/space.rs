@@ -145,13 +145,17 @@ fn shortage_of(
         let (short, pool) = worst?;
         let problem = format!(
             "the {what} threshold of {} can never be passed: {} has {}, of which {} would be open and {} free, \
-             and has to hold {} of data; {} a bin {} needed, or lower thresholds from drive.ftl.gc.{what} down",
+             and has to hold {} of data{}; {} a bin {} needed, or lower thresholds from drive.ftl.gc.{what} down",
             counted(blocks, "block"),
             pool.worst_named(layout, start),
             counted(pool.good, "good block"),
             pool.open,
             blocks + 1,
-            counted(pool.units.div_ceil(u64::from(layout.units_per_block()) * pool.bins), "block"),
+            counted(pool.blocks_of_data(layout), "block"),
+            match pool.blocks_of_victims(layout) > pool.blocks_of_data(layout) + 1 {
+                true => ", of which one block must lack a program's data, however the data lies",
+                false => "",
+            },
             counted(short, "more spare block"),
             each(short, "is", "are"),
         );
@@ -205,13 +209,22 @@ fn pools(experiment: &Experiment, layout: &Layout, start: Start<'_>, footprint: 
 impl Pool {
     /// Number of blocks that the worst bin lacks for `free` of them to become free.
     fn shortage(&self, layout: &Layout, free: u32) -> Option<u64> {
-        let per_block = u64::from(layout.units_per_block());
-        let kept = self.open + free;
-        let filled = u64::from(self.good.saturating_sub(kept)) * per_block;
-        let nearly = u64::from((self.good + 1).saturating_sub(kept))
-            * u64::from(layout.units_per_block() - layout.units_per_batch + 1);
-        let most = filled.min(nearly.saturating_sub(1)) * self.bins;
-        (self.units > most).then(|| (self.units - most).div_ceil(per_block * self.bins))
+        let kept = u64::from(self.open + free);
+        let needed = kept + self.blocks_of_data(layout).max(self.blocks_of_victims(layout) - 1);
+        let short = needed.saturating_sub(u64::from(self.good));
+        (self.units > 0 && short > 0).then_some(short)
+    }
+
+    /// Blocks of a bin that its data fills.
+    fn blocks_of_data(&self, layout: &Layout) -> u64 {
+        self.units.div_ceil(u64::from(layout.units_per_block()) * self.bins)
+    }
+
+    /// Closed blocks that a bin needs for one of them to have a batch of invalid units, however its
+    /// data lies.
+    fn blocks_of_victims(&self, layout: &Layout) -> u64 {
+        let nearly = u64::from(layout.units_per_block() - layout.units_per_batch + 1);
+        (self.units.div_ceil(self.bins) + 1).div_ceil(nearly)
     }
 
     /// Blocks of the worst bin that neither hold data, nor are open, nor are kept free, over the

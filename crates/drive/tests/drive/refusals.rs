@@ -385,6 +385,32 @@ fn what_is_missing_is_what_helps() {
 }
 
 #[test]
+fn as_many_blocks_as_are_missing_help_and_one_less_does_not() {
+    // Eight units a program: a closed block of 128 may lack seven in vain. At low thresholds that
+    // decides, not the space for the data.
+    let load = |blocks: u64, stop: u64| {
+        let overrides = [
+            ("drive.ftl.unit", "512 B".to_owned()),
+            ("drive.ftl.over_provisioning", "{ exported = \"3 MiB\" }".to_owned()),
+            ("drive.geometry.blocks_per_plane", blocks.to_string()),
+            ("drive.ftl.gc.stop", format!("{stop} blocks")),
+        ];
+        let overrides = overrides.map(|(path, value)| (path.to_owned(), value));
+        load::load(&file(&[]), "ssd.toml", &overrides).map(|_| ()).map_err(|why| why.to_string())
+    };
+    let mut by_victims = 0;
+    for stop in 9..=63 {
+        let Err(told) = load(64, stop) else { continue };
+        let (before, _) = told.split_once(" more spare block").expect("the number that is missing");
+        let missing: u64 = before.rsplit(' ').next().unwrap().parse().unwrap();
+        by_victims += u32::from(told.contains("must lack a program's data"));
+        assert_eq!(load(64 + missing, stop), Ok(()), "stop at {stop}: {told}");
+        assert!(load(64 + missing - 1, stop).is_err(), "stop at {stop}: {told}");
+    }
+    assert!(by_victims > 0, "the second condition decides somewhere");
+}
+
+#[test]
 fn the_bad_blocks_of_the_seed_are_those_that_count() {
     // Eight bins of four planes: the worst of 32 planes loses far more than a plane loses in the
     // mean, and the loss differs from seed to seed.
@@ -777,15 +803,18 @@ fn times_of_more_than_a_year_are_refused() {
 
 #[test]
 fn an_empty_drive_has_nothing_to_age() {
-    let empty = "fill = \"empty\"\nage = { overwrites = 1.0 }";
-    let phrases = ["nothing to age", "\"sequential\" or \"random\""];
-    refuse("fill = \"sequential\"", empty, "precondition.fill", "\"empty\"", &phrases);
+    let phrases = ["has no data for this", "\"sequential\" or \"random\""];
+    for (key, line) in [
+        ("age", "age = { overwrites = 1.0 }"),
+        ("share", "share = \"50 %\""),
+        ("in_step", "in_step = true"),
+    ] {
+        let empty = format!("fill = \"empty\"\n{line}");
+        refuse("fill = \"sequential\"", &empty, &format!("precondition.{key}"), line, &phrases);
+    }
     let full = "fill = \"sequential\"\nin_step = true";
     load::load(&file(&[("fill = \"sequential\"", full)]), "ssd.toml", &[])
         .unwrap_or_else(|problems| panic!("{problems}"));
-    let empty = "fill = \"empty\"\nin_step = true";
-    let phrases = ["no bins in step", "\"sequential\" or \"random\""];
-    refuse("fill = \"sequential\"", empty, "precondition.fill", "\"empty\"", &phrases);
 }
 
 // ---- presets and overrides -------------------------------------------------------------------
