@@ -612,20 +612,45 @@ def test_dies_of_an_older_mqsim_worked_at_a_time(files: Files):
     older = {"Address_Distribution": "UNIFORM_RANDOM"}
     for flow, dies, verdict in (
         (flow_xml(**both, **older), "2", Verdict.APPROXIMATED),
-        (flow_xml(**both, Bandwidth=None, Intensity="8192000"), "2", Verdict.APPROXIMATED),
+        # MQSim's own present files have Intensity.
+        (flow_xml(**both, Bandwidth=None, Intensity="8192000"), "2", Verdict.MAPPED),
         (flow_xml(**older), "1", Verdict.MAPPED),
         (flow_xml(**both), "2", Verdict.MAPPED),
     ):
         found = key(files.write(flow, Die_No_Per_Chip=dies).imported(), "Die_No_Per_Chip")
         assert found.verdict is verdict
-        assert ("names of an older MQSim" in found.why) == (verdict is Verdict.APPROXIMATED)
+        assert ("from an MQSim of before June 2018" in found.why) == (
+            verdict is Verdict.APPROXIMATED
+        )
 
 
-def test_an_older_name_stands_in(files: Files):
-    flow = flow_xml(Bandwidth=None, Intensity="8192000", Synthetic_Generator_Type="ARRIVAL_RATE")
+def test_an_intensity_is_the_rate_of_an_older_mqsim(files: Files):
+    flow = flow_xml(Bandwidth=None, Intensity="16000", Synthetic_Generator_Type="ARRIVAL_RATE")
     imported = files.write(flow).imported()
+    # Sectors a second, 16 to a request (Host_System.cpp at 0d76b1d).
     assert said(imported)["workload"][0]["arrivals"]["rate"] == "1000 IOPS"
-    assert "Intensity is an older" in key(imported, "Bandwidth").why
+    found = key(imported, "Intensity")
+    assert (found.verdict, found.becomes) == (Verdict.MAPPED, "workload.arrivals")
+    assert not [told for told in imported.keys if told.name == "Bandwidth"]
+
+
+def test_an_intensity_has_no_effect_in_a_closed_loop(files: Files):
+    imported = files.write(flow_xml(Bandwidth=None, Intensity="32768")).imported()
+    found = key(imported, "Intensity")
+    assert (found.verdict, found.value, found.becomes) == (Verdict.UNKNOWN, "32768", "")
+    assert "<Intensity>" in files.workload.read_text().splitlines()[found.line - 1]
+    assert not [told for told in imported.keys if told.name == "Bandwidth"], "it has no line"
+
+
+def test_an_intensity_is_no_bandwidth(files: Files):
+    rated = {"Synthetic_Generator_Type": "BANDWIDTH", "Intensity": "8192000"}
+    [problem] = files.write(flow_xml(Bandwidth=None, **rated)).refused()
+    assert problem.path == "flow 0.Intensity"
+    assert "write Bandwidth, in bytes a second" in problem.message
+    # 8192 B a request.
+    both = files.write(flow_xml(Bandwidth="8192000", **rated)).imported()
+    assert said(both)["workload"][0]["arrivals"]["rate"] == "1000 IOPS"
+    assert key(both, "Intensity").verdict is Verdict.UNKNOWN
 
 
 def test_values_are_read_as_mqsim_does(files: Files):

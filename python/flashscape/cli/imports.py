@@ -72,8 +72,10 @@ def gist(console: Console, imported: Imported) -> None:
         f"erase {units.duration(durations['erase'])}, a page on the channel "
         f"{units.duration(durations['transfer_page'])}",
         f"collection: from {units.many(gc['background'], 'free block')} of a plane, "
-        f"before host writes from {gc['foreground']}, "
-        f"spare beyond that {units.percent(capacity['spare_for_collection'])} of the data",
+        f"before host writes from {gc['foreground']}",
+        "spare space that collection can use: "
+        f"{units.percent(capacity['spare_for_collection'])} of the space that is filled before "
+        "the run or used by a workload",
         f"memory of a run: {units.size(figures['memory_bytes']['total'])}",
     ):
         console.print(line, soft_wrap=True)

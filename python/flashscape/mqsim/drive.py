@@ -74,9 +74,10 @@ def note_inert(host: Section, device: Section, flash: Section, flows: list[Flow]
         flash.say(
             "Die_No_Per_Chip",
             Verdict.APPROXIMATED,
-            "the workload has names of an older MQSim, which gives each die of an idle chip "
-            "a command in one call (TSU_OutofOrder.cpp at 0d76b1d): dies work at a time. Here "
-            "a chip does one die's at a time, as at c9d0f6f: for the older one write "
+            "the workload has names of values from an MQSim of before June 2018, which gives each "
+            "die of an idle chip a command in one call (TSU_OutofOrder.cpp at 0d76b1d), so that "
+            "dies work in parallel. Here a chip executes one command at a time, as in MQSim since "
+            "April 2020 (e338620); for the older one write "
             'drive.concurrency = { read = "die", program = "die", erase = "die" }',
         )
     if flash.text("Flash_Technology") == "TLC":

@@ -1,4 +1,4 @@
-"""Every key that MQSim reads, with its parser, its default and the verdict on it."""
+"""Every key that some version of MQSim reads: its parser, its default, the verdict on it."""
 
 from __future__ import annotations
 
@@ -24,9 +24,6 @@ SYNTHETIC = "IO_Flow_Parameter_Set_Synthetic"
 TRACE = "IO_Flow_Parameter_Set_Trace_Based"
 FLOW = "both kinds of flow"
 """Section name in ``keys.toml`` for keys that both elements of flows have."""
-
-OLDER = {"Intensity": "Bandwidth"}
-"""Names from older versions of MQSim that the present one does not read."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,6 @@ class Section:
         self.line = element.line
         self._faults = faults
         self._known = known.of(element.name)
-        self._names = {child.name for child in element.children}
         self._values: dict[str, values.Value] = {}
         self._keys: dict[str, Key] = {}
         self._remarks: dict[str, str] = {}
@@ -61,6 +60,10 @@ class Section:
         """Return the line of a key, if the file has it."""
         return self._keys[name].line
 
+    def has(self, name: str) -> bool:
+        """Return True if the file has the key."""
+        return self.line_of(name) is not None
+
     def say(
         self,
         name: str,
@@ -81,8 +84,12 @@ class Section:
 
     @property
     def is_older(self) -> bool:
-        """True if it has names that only older versions of MQSim know."""
+        """True if it has names of values that only older versions of MQSim know."""
         return any(values.OLDER in remark for remark in self._remarks.values())
+
+    def is_written(self, name: str, word: str) -> bool:
+        """Return True if the file has this word as the value, in upper or lower case."""
+        return self.has(name) and self._keys[name].value.upper() == word
 
     def refuse(self, name: str, message: str) -> None:
         """Record that a key's value is refused."""
@@ -91,7 +98,7 @@ class Section:
     def __iter__(self) -> Iterator[Key]:
         for key in self._keys.values():
             # A missing key without effect is not worth a line.
-            if key.line is not None or key.verdict is not Verdict.INERT:
+            if key.line is not None or key.verdict not in (Verdict.INERT, Verdict.UNKNOWN):
                 remark = self._remarks.get(key.name)
                 yield (
                     replace(key, why=f"{key.why}; {remark}" if key.why else remark)
@@ -102,11 +109,6 @@ class Section:
 
     def _take(self, child: Element) -> None:
         name = child.name
-        remark = ""
-        today = known.OLDER.get(name, "")
-        if today in self._known and today not in self._names:
-            remark = f"{name} {values.OLDER} it, and the present one ignores it silently"
-            name = today
         if name not in self._known:
             self._stray(child)
             return
@@ -119,8 +121,6 @@ class Section:
             self._faults.add(f"{self.title}.{name}", self.file, child.line, message)
             return
         self._read(self._known[name], child.text, child.line)
-        if remark:
-            self._remarks[name] = remark
 
     def _read(self, key: known.Known, text: str, line: int | None) -> None:
         try:
@@ -151,10 +151,7 @@ class Section:
         return () if key.default == "all" else key.read(key.default).value
 
     def _stray(self, child: Element) -> None:
-        today = known.OLDER.get(child.name)
         why = "no key of MQSim's, which ignores it silently"
-        if today in self._known:
-            why = f"an older MQSim's name of {today}, which stands beside it"
         self._strays.append(
             Key(
                 self.file,

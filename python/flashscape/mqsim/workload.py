@@ -23,6 +23,9 @@ _SIZES = 64
 _DEVIATIONS = 4
 """Standard deviations at which sizes are cut off: one request in 16,000."""
 
+_INTENSITY = "Intensity"
+_UNREAD = "MQSim's own files have this key, but since f096db7 MQSim reads only Bandwidth"
+
 _PRIORITIES = {"URGENT": "high", "HIGH": "normal", "MEDIUM": "normal", "LOW": "low"}
 
 
@@ -351,34 +354,56 @@ def _arrivals(flow: Flow, device: Section) -> list[Row]:
     section, name = flow.section, "Synthetic_Generator_Type"
     if section.text(name) == "QUEUE_DEPTH":
         section.say("Bandwidth", Verdict.INERT, f"{name} is QUEUE_DEPTH")
+        if section.has(_INTENSITY):
+            section.say(_INTENSITY, why=f"{_UNREAD}; nothing uses it, as {name} is QUEUE_DEPTH")
         section.say(name, Verdict.MAPPED, "closed loop", becomes="workload.queue_depth")
         return _depth(flow, device, section.whole("Average_No_of_Reqs_in_Queue"))
     section.say("Average_No_of_Reqs_in_Queue", Verdict.INERT, f"{name} is BANDWIDTH")
     section.say(name, Verdict.MAPPED, "open loop, exponential gaps")
+    return [*_rate(flow), *_depth(flow, device, None)]
+
+
+def _rate(flow: Flow) -> list[Row]:
+    """Return the rate of an open loop, if its key can be used."""
+    section = flow.section
+    key, unit = _rate_key(section)
     average = section.whole("Average_Request_Size")
-    requests = section.whole("Bandwidth") // SECTOR // average
+    requests = section.whole(key) // unit // average
     if not 1 <= requests <= 10**9:
-        least = average * SECTOR
         section.refuse(
-            "Bandwidth",
+            key,
             f"is {requests} requests a second, with which MQSim divides by zero or by "
-            f"nothing left; write at least {least}, a request a second",
+            f"nothing left; write at least {average * unit}, a request a second",
         )
         return []
     gap = 10**9 // requests
-    section.say(
-        "Bandwidth",
-        why=(
-            f"{requests} requests of {average} sectors a second in whole numbers, a "
-            f"gap of {gap} ns in the mean"
-        ),
+    why = (
+        f"{requests} requests of {average} sectors a second in whole numbers, a "
+        f"gap of {gap} ns in the mean"
     )
+    if key == _INTENSITY:
+        why = f"in sectors a second, as MQSim read it until 0d76b1d: {why}"
+    section.say(key, Verdict.MAPPED, why, becomes="workload.arrivals")
     rate = f"{written.decimal(round(Decimal(10**9) / gap, 3))} IOPS"
     arrivals: dict[str, written.Value] = {"process": "poisson", "rate": rate}
-    return [
-        flow.row("arrivals", arrivals, "Bandwidth", "Average_Request_Size"),
-        *_depth(flow, device, None),
-    ]
+    return [flow.row("arrivals", arrivals, key, "Average_Request_Size")]
+
+
+def _rate_key(section: Section) -> tuple[str, int]:
+    """Return the key of an open loop's rate, and the number of its units in a sector."""
+    if not section.has(_INTENSITY):
+        return "Bandwidth", SECTOR
+    if section.has("Bandwidth"):
+        section.say(_INTENSITY, why=f"{_UNREAD}, which stands beside it")
+        return "Bandwidth", SECTOR
+    if not section.is_written("Synthetic_Generator_Type", "ARRIVAL_RATE"):
+        section.refuse(
+            _INTENSITY,
+            "MQSim reads only Bandwidth, so this file leaves the rate of the flow to chance; "
+            "write Bandwidth, in bytes a second, in the place of Intensity",
+        )
+    section.say("Bandwidth", Verdict.INERT, "the file has an older key of it, Intensity")
+    return _INTENSITY, 1
 
 
 def _depth(flow: Flow, device: Section, wanted: int | None) -> list[Row]:
