@@ -9,7 +9,7 @@ import shlex
 import pytest
 
 import flashscape as fs
-from flashscape.cli import collecting, replay
+from flashscape.cli import amounts, collecting, replay
 from places import CAPTURED, ROOT, SMALL
 
 PROBABLY = "garbage collection will probably not begin in this replay"
@@ -46,7 +46,8 @@ def test_a_replay_that_hardly_collects_is_told_before_it(flashscape, few):
         assert again.status == 0, again.err
         assert "garbage collection" not in again.err, "the remedy is enough"
         assert json.loads(again.out)["collection"]["blocks"] > 0
-    assert list(found) == ["make the drive smaller", "play the trace at least so many times"]
+    more = "play the trace more often"
+    assert list(found) == [f"make the drive smaller and {more}", more]
 
 
 def test_the_note_comes_before_ageing(config, few, tmp_path, capsys):
@@ -98,6 +99,139 @@ def test_reads_alone_are_told_of_an_aged_drive_only(flashscape, tmp_path):
     assert "note: the trace writes nothing, so the drive collects no garbage" in ended.err
 
 
+def pgbench(**changes):
+    """An experiment with the captured pgbench on the whole of dc-tlc."""
+    trace = {"name": "t", "trace": {"file": str(CAPTURED / "pgbench.csv.gz")}}
+    drive = {"preset": "dc-tlc"}
+    filled = {"fill": "sequential", **changes}
+    return {"drive": drive, "precondition": filled, "workload": [trace]}
+
+
+def note_on(config, **changes):
+    experiment = fs.Experiment.from_dict(config)
+    return collecting.note(experiment, experiment.traces(), **changes)
+
+
+def test_blocks_are_made_smaller_only_in_the_last_remedy():
+    found = remedies(note_on(pgbench()))
+    first, second, third = found
+    more = "play the trace more often"
+    assert (first, second) == (f"make the drive smaller and {more}", more)
+    assert "pages_per_block" not in shlex.join([*found[first], *found[second]])
+    # 148 MB are 5 blocks of 64 KiB a page up to 452 pages: 2112 halved to 264, the eighth part.
+    assert "drive.geometry.pages_per_block=264" in found[third]
+    assert "erases are 8 times as frequent then" in third
+    assert "the latency tail is longer than on the real drive" in third
+
+
+def test_a_drive_keeps_as_many_dies_as_the_writes_fill():
+    workload = {"name": "w", "reads": "0 %", "arrivals": {"process": "constant", "rate": "1 kIOPS"}}
+    config = pgbench(age={"overwrites": 1})
+    # A block is 2112 pages of 16 KiB on 4 planes, 138.4 MB. 1.5 GB are 5 blocks of each of 2 dies.
+    wanted = {"stop": {"bytes": "1500 MB"}}
+    config["workload"] = [{**workload, **wanted}]
+    options = remedies(note_on(config))["make the drive smaller"]
+    assert [each for each in options if "geometry" in each] == [
+        "drive.geometry.channels=1",
+        "drive.geometry.dies_per_package=2",
+    ]
+
+
+@pytest.mark.parametrize("fill", ["sequential", "empty"])
+def test_every_remedy_passes_the_check(fill, flashscape, tmp_path):
+    config = pgbench(fill=fill)
+    (tmp_path / "e.json").write_text(json.dumps(config))
+    found = remedies(note_on(config))
+    assert len(found) == 3
+    for options in found.values():
+        ended = flashscape("check", "e.json", *options)
+        assert ended.status == 0, ended.err
+        assert "note: garbage collection" not in ended.out, "the remedy is enough"
+
+
+def closed_loop(**changes):
+    workload = {"name": "w", "reads": "70 %", "size": "4 KiB", "queue_depth": 32, **changes}
+    config = pgbench()
+    return {**config, "workload": [{**workload, "stop": {"time": "65 s"}}]}
+
+
+@pytest.mark.parametrize(
+    ("changes", "nanoseconds"),
+    [
+        # Firmware takes 5 us, a sense 50 us; the link carries 7 GB/s.
+        ({}, 0.7 * 50_000 + 5_000 + 4096 / 7),
+        ({"think_time": "1 ms"}, 0.7 * 50_000 + 5_000 + 4096 / 7 + 1e6),
+        # The whole region may be in the buffer of 64 MiB.
+        ({"region": {"size": "64 MiB"}}, 5_000 + 4096 / 7),
+    ],
+)
+def test_the_queue_bounds_what_a_closed_loop_writes(changes, nanoseconds):
+    experiment = fs.Experiment.from_dict(closed_loop(**changes))
+    found = amounts.bound(experiment, experiment.config["workload"][0])
+    requests = 65e9 * 32 / nanoseconds
+    assert found.requests == pytest.approx(requests)
+    assert found.bytes == pytest.approx(min(0.3 * requests * 4096, 65 * 7e9))
+    assert found.is_aligned
+
+
+def test_the_link_bounds_what_a_closed_loop_writes():
+    experiment = fs.Experiment.from_dict(closed_loop(reads="0 %", queue_depth=10_000))
+    assert amounts.bound(experiment, experiment.config["workload"][0]).bytes == 65 * 7e9
+    assert collecting.note(experiment, []) is None
+
+
+@pytest.mark.parametrize(
+    ("workload", "run", "requests", "bytes_"),
+    [
+        # Bursts of 1 s begin at 0, 3 and 6 s.
+        (
+            {"reads": "50 %", "bursts": {"on": "1 s", "off": "2 s"}},
+            {"time": "7 s"},
+            300,
+            150 * 4096,
+        ),
+        ({"reads": "50 %"}, {"requests": 40}, 40, 20 * 4096),
+        ({"reads": "50 %"}, {"untimed": True, "requests": 40}, 40, 20 * 4096),
+        # Write-zeroes count as writes here: they may program.
+        (
+            {"mix": {"write": "20 %", "write_zeroes": "30 %", "trim": "50 %"}},
+            {"requests": 40},
+            40,
+            20 * 4096,
+        ),
+        ({"reads": "0 %", "size": "8 KiB", "stop": {"bytes": "1 MiB"}}, {}, 129, 129 * 8192),
+    ],
+)
+def test_other_limits_bound_what_is_written(workload, run, requests, bytes_):
+    rate = {} if "untimed" in run else {"arrivals": {"process": "constant", "rate": "100 IOPS"}}
+    config = {**pgbench(), "workload": [{"name": "w", **rate, **workload}], "run": run}
+    experiment = fs.Experiment.from_dict(config)
+    found = amounts.bound(experiment, experiment.config["workload"][0])
+    assert (found.requests, found.bytes) == (requests, pytest.approx(bytes_))
+
+
+def test_a_check_tells_of_a_run_that_cannot_collect(flashscape, tmp_path):
+    (tmp_path / "e.json").write_text(json.dumps(closed_loop()))
+    ended = flashscape("check", "e.json")
+    assert "garbage collection cannot begin in this run: the workload writes at most" in ended.out
+    [(words, options)] = remedies(ended.out).items()
+    assert words == "age the drive"
+    assert "note: garbage collection" not in flashscape("check", "e.json", *options).out
+
+
+def test_a_check_of_a_trace_tells_the_same(flashscape, tmp_path):
+    (tmp_path / "e.json").write_text(json.dumps(pgbench(age={"overwrites": 1})))
+    assert "garbage collection will probably not begin" in flashscape("check", "e.json").out
+
+
+def test_the_import_of_a_job_tells_it_with_its_own_options(flashscape):
+    command = ("import-fio", ROOT / "examples" / "mixed.fio", "--drive=dc-tlc", "--out=e.toml")
+    ended = flashscape(*command)
+    assert "garbage collection cannot begin in this run" in ended.out
+    assert remedies(ended.out) == {"age the drive": ["--age", "1"]}
+    assert "note: garbage collection" not in flashscape(*command, "--age=1", "--force").out
+
+
 def test_a_quiet_replay_tells_nothing(flashscape, few):
     assert flashscape("replay", few, "--drive=dc-tlc", *SMALL, "--age=1", "--quiet").err == ""
 
@@ -107,7 +241,7 @@ def test_announcements_are_read(path):
     trace = {"name": "t", "trace": {"file": str(path)}}
     drive = {"preset": "dc-tlc"}
     [announcement] = fs.Experiment.from_dict({"drive": drive, "workload": [trace]}).traces()
-    found = collecting.written(announcement, 3)
+    found = amounts.written(announcement, 3)
     info = fs.trace.info(path)
     writes = info.of_kind("write")
     zeroes = (info.of_kind("write_zeroes") or {"requests": 0})["requests"]
@@ -122,7 +256,7 @@ def test_zeroes_count_as_edges(tmp_path):
     trace = {"name": "t", "trace": {"file": str(tmp_path / "t.csv")}}
     drive = {"preset": "dc-tlc"}
     [announcement] = fs.Experiment.from_dict({"drive": drive, "workload": [trace]}).traces()
-    assert collecting.written(announcement) == (2, 2, 8192, 8192)
+    assert amounts.written(announcement) == amounts.Written(2, 2, 8192, 8192)
 
 
 def test_notes_of_a_replay_speak_of_its_options(flashscape, few):

@@ -36,6 +36,7 @@ def command(
             written.store(json.dumps(figures, indent=2) + "\n")
     if document == documents.STDOUT:
         return
+    from flashscape.cli import collecting
     from flashscape.report import derived, text
 
     console = text.console()
@@ -45,4 +46,7 @@ def command(
         console.print(trace, markup=False, highlight=False, soft_wrap=True)
     for note in figures["notes"]:
         console.print(f"note: {note}", style="yellow")
+    if (told := collecting.note(experiment, traces)) is not None:
+        # Commands in it are not broken into lines.
+        click.secho(told, fg="yellow")
     console.print(f"{file}: no faults", style="green")

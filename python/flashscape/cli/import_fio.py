@@ -95,7 +95,9 @@ def command(
 
 
 def _gist(console: Console, imported: Imported) -> None:
-    """Print the workloads and the drive, in a line each."""
+    """Print the workloads and the drive, in a line each, and notes."""
+    from flashscape.cli import collecting
+
     config, figures = imported.experiment.config, imported.experiment.derived
     for line in (
         f"workloads: {', '.join(workload['name'] for workload in config['workload'])}",
@@ -103,5 +105,7 @@ def _gist(console: Console, imported: Imported) -> None:
         f"memory of a run: {units.size(figures['memory_bytes']['total'])}",
     ):
         console.print(line, soft_wrap=True, markup=False, highlight=False)
-    for note in figures["notes"]:
-        console.print(f"note: {note}", style="yellow", soft_wrap=True)
+    told = collecting.note(imported.experiment, [], has_own=True)
+    notes = [*(f"note: {note}" for note in figures["notes"]), *([told] if told else [])]
+    for note in notes:
+        console.print(note, style="yellow", markup=False, highlight=False, soft_wrap=True)
