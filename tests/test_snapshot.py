@@ -84,6 +84,54 @@ def test_the_command_line_takes_shows_and_starts(flashscape, experiment_file, by
     assert flashscape("snapshot", "take", experiment_file, "b.snap", "--quiet").out == ""
 
 
+@pytest.mark.parametrize("value", ["precondition.in_step=true", "precondition.fill=random"])
+def test_a_setting_that_the_snapshot_replaces_is_refused(flashscape, experiment_file, file, value):
+    ended = flashscape("run", experiment_file, "--snapshot", file, "--set", value)
+    assert ended.status != 0
+    path = value.partition("=")[0]
+    assert f"{path}: has no effect on a drive that is started from a snapshot" in ended.err
+    assert "line" not in ended.err, "one error, and none about the file"
+
+
+def test_an_override_that_the_snapshot_replaces_is_refused(aged, config):
+    changed = fs.Experiment.from_dict(config).replace({"precondition.in_step": True})
+    for start in (fs.run, fs.Drive):
+        with pytest.raises(fs.ConfigError) as caught:
+            start(changed, snapshot=aged)
+        assert [problem.path for problem in caught.value.problems] == ["precondition.in_step"]
+    with pytest.raises(TypeError, match="give no precondition"):
+        fs.Drive(config["drive"], precondition={"fill": "random"}, snapshot=aged)
+
+
+@pytest.mark.parametrize("option", ["--age=1", "--fill=sequential"])
+def test_a_replay_from_a_snapshot_is_neither_filled_nor_aged(flashscape, file, option):
+    ended = flashscape("replay", "t.csv", "--drive=dc-tlc", "--snapshot", file, option)
+    assert ended.status == 2
+    assert f"{option.partition('=')[0]} has no effect with --snapshot" in ended.err
+
+
+def test_a_run_tells_of_a_filling_that_the_snapshot_replaces(flashscape, config, file, tmp_path):
+    config["workload"][0]["stop"] = {"requests": 10}
+    told = {}
+    for name, wanted in {
+        "same": config["precondition"],
+        "half": {"fill": "random", "share": "50 %"},
+        "none": {},
+        "other": {"snapshot": "other.snap"},
+    }.items():
+        changed = {**config, "precondition": wanted}
+        (tmp_path / f"{name}.json").write_text(json.dumps(changed))
+        ended = flashscape("run", f"{name}.json", "--snapshot", file)
+        assert ended.status == 0, ended.err
+        told[name] = [line for line in ended.err.splitlines() if "snapshot replaces" in line]
+    units = fs.Experiment.from_dict(config).derived["capacity"]["logical_units"]
+    assert (told["same"], told["none"]) == ([], [])
+    assert ["other.snap" in line for line in told["other"]] == [True]
+    [line] = told["half"]
+    assert f"({units // 2:,} mapping units written, not overwritten)" in line
+    assert f"it was made with {units:,} mapping units written, overwritten" in line
+
+
 def test_an_experiment_names_a_snapshot_from_its_own_folder(
     file, experiment_file, tmp_path, by_itself
 ):

@@ -46,6 +46,8 @@ class Drive(_flashscape.Drive):
         snapshot: Snapshot | str | PathLike[str] | None = None,
     ) -> Self:
         """Assemble and precondition the drive."""
+        if precondition is not None and snapshot is not None:
+            raise TypeError("the drive of a snapshot is filled and aged: give no precondition")
         if isinstance(drive, PathLike) or (isinstance(drive, str) and _is_file(drive)):
             drive = Experiment.from_file(drive, snapshot_given=snapshot is not None)
         if not isinstance(drive, Experiment):
@@ -58,7 +60,10 @@ class Drive(_flashscape.Drive):
                 "precondition, seed, audit and starvation of this drive are those of its experiment"
             )
             raise TypeError(message)
-        start = None if snapshot is None else Snapshot.of(snapshot).inner
+        start = None
+        if snapshot is not None:
+            drive.refuse_preconditioning()
+            start = Snapshot.of(snapshot).inner
         return super().__new__(cls, drive.plan, start)
 
     def clone(self) -> Self:

@@ -37,6 +37,10 @@ _SWEEP = re.compile(r"^\s*(base\s*=|\[(base|grid)\b|\[\[(variation|zip)\]\])", r
 """Keys that stand at the top of a sweep file, and never of an experiment."""
 
 
+_FILLING = "precondition"
+"""Table of the content of the drive, which a snapshot replaces."""
+
+
 class _Source(NamedTuple):
     """The source of an experiment, kept for making variations."""
 
@@ -66,6 +70,8 @@ class Experiment:
         self._overrides = overrides
         self._policies = policies
         self._snapshot_given = snapshot_given
+        if snapshot_given:
+            self.refuse_preconditioning()
         self.plan = Plan.load(
             source.text,
             file=source.file,
@@ -226,6 +232,20 @@ class Experiment:
         Raises SnapshotError or ConfigError if the drive cannot be started from it.
         """
         self.plan.check_snapshot()
+
+    def refuse_preconditioning(self) -> None:
+        """Raise ConfigError if an override changes ``precondition``: a snapshot replaces that.
+
+        The table of the experiment's own text is not refused; it is replaced.
+        """
+        given = [path for path, _, _ in self._overrides if re.split(r"[.\[]", path)[0] == _FILLING]
+        if given:
+            paths = ", ".join(dict.fromkeys(given))
+            why = (
+                "has no effect on a drive that is started from a snapshot, because it is filled "
+                "and aged already; leave this setting out, or the snapshot"
+            )
+            raise ConfigError(f"{paths}: {why}", [(path, "override", None, why) for path in given])
 
     @property
     def title(self) -> str:

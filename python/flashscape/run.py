@@ -101,13 +101,15 @@ def run(
     threads can run meanwhile.
 
     With ``snapshot`` (a Snapshot or a file's path) the drive is started from it, in
-    place of the experiment's preconditioning.
+    place of the experiment's preconditioning, which overrides must then not change.
 
     Raises ConfigError, TraceError, SnapshotError, SpaceError, OutputError, if a request
     starves (``run.starvation``) StarvationError, and on Ctrl-C Interrupted. The last two carry
     (and have saved) the results until then.
     """
     experiment = Experiment.of(experiment, snapshot_given=snapshot is not None)
+    if snapshot is not None:
+        experiment.refuse_preconditioning()
     observer = _observer(progress)
     if fio_json is not None:
         from flashscape import fio

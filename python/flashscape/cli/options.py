@@ -91,7 +91,7 @@ def snapshots(command: Command) -> Command:
             "--snapshot",
             type=Named(path_type=Path),
             metavar="FILE",
-            help="Start from this drive; [precondition] is left out.",
+            help="Start from this drive, in place of [precondition].",
         ),
     ):
         command = option(command)

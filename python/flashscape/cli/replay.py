@@ -149,6 +149,8 @@ def command(
     file; a single one is called trace. All have the whole drive unless
     --partition or --tenant gives them parts.
     """
+    if snapshot is not None:
+        _refuse_preconditioning()
     targets = Targets(out, requests, fio_json, force, snapshot, save_drive)
     printed = Printed(document, percentiles, quiet=quiet, wording=reworded)
     together = tenants.named([*map(tenants.Tenant, traces), *described])
@@ -166,6 +168,17 @@ def command(
     except (ConfigError, TraceError) as error:
         error.args = (_as_options(str(error), together), *error.args[1:])
         raise
+
+
+def _refuse_preconditioning() -> None:
+    """Refuse --fill and --age beside --snapshot: they would have no effect."""
+    context = click.get_current_context()
+    for name in ("fill", "age"):
+        if context.get_parameter_source(name) is not click.core.ParameterSource.DEFAULT:
+            raise click.UsageError(
+                f"--{name} has no effect with --snapshot: that drive is filled and aged already; "
+                "leave one of them out"
+            )
 
 
 def _partitioned(experiment: Experiment, *, quiet: bool) -> Experiment:

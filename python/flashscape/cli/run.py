@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from flashscape.cli import documents, options
+from flashscape.cli.replaced import say_replaced
 from flashscape.cli.show import Printed, Targets, run_and_show
 
 
@@ -34,4 +35,6 @@ def command(
     """Run the experiment that FILE describes; - is the standard input."""
     experiment = options.experiment(file, overrides, snapshot_given=snapshot is not None)
     targets = Targets(out, requests, fio_json, force, snapshot, save_drive)
+    if snapshot is not None and not quiet:
+        say_replaced(experiment, snapshot)
     run_and_show(experiment, targets, Printed(document, percentiles, quiet=quiet), plot=plot)
