@@ -98,6 +98,24 @@ def test_reads_come_first_and_panels_share_a_scale(crowd):
     assert panels[0].get_ylim() == panels[1].get_ylim()
 
 
+def test_each_panel_says_that_its_scale_is_its_own(whole, monkeypatch):
+    monkeypatch.setattr(picture, "_SAME_SCALE", 0)
+    figure, *_ = axes_of(whole)
+    titles = [axes.get_title("left") for axes in figure.axes]
+    panels = [title for title in titles if "slowest:" in title]
+    assert len(panels) == 2
+    assert all(title.endswith("\n(on a scale of its own)") for title in panels)
+
+
+def test_write_amplification_stays_below_the_edge_of_its_axis(whole):
+    _, _, _, others = axes_of(whole)
+    [beside] = [axes for axes in others if "write amplification" in axes.get_ylabel()]
+    [line] = beside.lines
+    bottom, top = beside.get_ylim()
+    assert bottom == 0
+    assert max(line.get_ydata()) <= 0.9 * top
+
+
 def test_the_legend_names_what_can_be_seen(whole):
     figure, *_ = axes_of(whole)
     [legend] = figure.legends

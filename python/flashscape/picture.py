@@ -43,6 +43,9 @@ _VISIBLE = 0.005
 _SAME_SCALE = 10
 """Largest ratio of heights of panels that share a scale."""
 
+_HEADROOM = 1.15
+"""Height of the axis of write amplification, as a multiple of the largest value."""
+
 _LATEST_WRITES = 0.05
 """Part of all written bytes over which write amplification is averaged in its curve."""
 
@@ -289,7 +292,8 @@ def _amplification_beside(axes: Axes, result: Measured) -> list[Any]:
     )
     part = units.percent(_LATEST_WRITES).replace(".0", "")
     beside.set_ylabel(f"write amplification\n(of the latest {part} of writes)", color="#6a6a6a")
-    beside.set_ylim(bottom=0.0)
+    # A line at the edge would look like the frame.
+    beside.set_ylim(0.0, max(values) * _HEADROOM)
     return lines
 
 
@@ -309,7 +313,7 @@ def _slowest(figure: Figure, place: SubplotSpec, result: Measured, groups: list[
         shown = result.slowest.filter(own, pl.col("latency_ns") > 0).head(_BARS // len(chosen))
         _bars(axes, shown, legend, max(heights) if is_same else group.figures["latency_ns"]["max"])
         name = f"{drawing.short(group.initiator, 48 // len(chosen))} {_words(group.kind)}"
-        scale = "" if is_same else "\n(each on a scale of its own)" if axes is panels[0] else "\n"
+        scale = "" if is_same else "\n(on a scale of its own)"
         axes.set_title(f"{len(shown)} slowest: {name}{scale}")
     panels[0].set_ylabel("latency")
     order = [cause.name for cause in (*CAUSES, OTHER) if cause.name in legend]
