@@ -38,6 +38,34 @@ def test_links_lead_somewhere(document: Path):
             assert (document.parent / target).exists(), f"{target} is not there"
 
 
+def _anchors(document: Path) -> set[str]:
+    """The anchors of a document: of its headings, as GitHub makes them, and explicit ones."""
+    text = re.sub(r"^```.*?^```$", "", document.read_text("utf-8"), flags=re.MULTILINE | re.DOTALL)
+    found: dict[str, int] = {}
+    for heading in re.findall(r"^#{1,6} +(.+?) *#* *$", text, re.MULTILINE):
+        # Of a link only its text counts.
+        shown = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading).lower()
+        slug = re.sub(r"[^\w\- ]", "", shown).replace(" ", "-")
+        found[slug] = found.get(slug, 0) + 1
+    again = {f"{slug}-{n}" for slug, many in found.items() for n in range(1, many)}
+    return {*found, *again, *re.findall(r'<a id="([^"]+)"', text)}
+
+
+def test_anchors_are_those_of_github(tmp_path: Path):
+    text = '# One: `two`\n## [Link](a.md) – x_y\n## One two\n<a id="own"></a>\n```\n# no\n```\n'
+    (tmp_path / "d.md").write_text(text, encoding="utf-8")
+    assert _anchors(tmp_path / "d.md") == {"one-two", "link--x_y", "one-two-1", "own"}
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
+def test_links_lead_to_headings(document: Path):
+    text = document.read_text(encoding="utf-8")
+    for target, anchor in re.findall(r"\]\(([^)#\s]*)#([^)\s]+)\)", text):
+        if "://" not in target and (not target or target.endswith(".md")):
+            there = document.parent / target if target else document
+            assert anchor in _anchors(there), f"{target}#{anchor}: there is no such heading"
+
+
 def test_the_readmes_python_runs(tmp_path: Path):
     (code,) = _blocks(ROOT / "README.md", "python")
     ended = _run(sys.executable, "-c", code, out=tmp_path)
