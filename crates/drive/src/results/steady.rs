@@ -59,7 +59,9 @@ fn with_erases(verdict: Value, begins: &[u64], erases: &[u64], bins: u32) -> Val
         return verdict;
     }
     let reason = format!(
-        "only {} {} erased and {needed} are needed, {ERASES_PER_BIN} a bin in the mean",
+        "it may be steady from {} s on, but only {} {} erased since then and {needed} are needed \
+         ({ERASES_PER_BIN} for each bin)",
+        seconds(from),
         counted(erased, "block"),
         each(erased, "was", "were"),
     );
@@ -114,13 +116,17 @@ fn told(reason: &Reason, windows: &[(usize, Window)], begins: &[u64]) -> String 
         ),
         Reason::StillSettling { from } => {
             let begin = windows.get(from).and_then(|(row, _)| begins.get(*row));
-            let seconds = |ns: &u64| format!("{:.4}", *ns as f64 / 1e9);
-            let short = |text: String| text.trim_end_matches('0').trim_end_matches('.').to_owned();
-            let [until, of] = [begin, begins.last()].map(|ns| short(seconds(ns.unwrap_or(&0))));
+            let [until, of] = [begin, begins.last()].map(|ns| seconds(*ns.unwrap_or(&0)));
             format!("still drifting until {until} s of {of} s; run longer")
         }
         _ => reason.to_string(),
     }
+}
+
+/// A time in seconds, without zeros at its end.
+fn seconds(ns: u64) -> String {
+    let text = format!("{:.4}", ns as f64 / 1e9);
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
 #[cfg(test)]
@@ -144,7 +150,8 @@ mod tests {
         assert_eq!(verdict(2)["from_ns"], 0);
         assert_eq!(verdict(3)["reached"], false);
         let reason = verdict(3)["reason"].to_string();
-        assert!(reason.contains("only 10 blocks were erased and 15 are needed"), "{reason}");
+        let said = "from 0 s on, but only 10 blocks were erased since then and 15 are needed";
+        assert!(reason.contains(said), "{reason}");
     }
 
     #[test]
