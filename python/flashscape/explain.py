@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from flashscape import interruptions, outages, remedies, units
+from flashscape import interruptions, outages, remedies, steadiness, units
 from flashscape.causes import OWN_SERVICE, by_cause
 from flashscape.host_writes import why_not_one
 from flashscape.latency import KINDS
@@ -267,8 +267,8 @@ def _steadiness(result: Measured) -> list[str]:
     sentences = []
     for figure, verdict in result.steadiness():
         called = figure.replace("_", " ").capitalize()
-        if not verdict["reached"]:
-            sentences.append(f"{called} is not known to be steady: {verdict['reason']}.")
+        if (unsteady := steadiness.unsteady(result.summary, figure)) is not None:
+            sentences.append(f"{called} is not known to be steady: {unsteady.told}.")
         elif verdict["from_ns"]:
             begin = units.duration(verdict["from_ns"])
             sentences.append(f"{called} is in steady state from {begin} on.")

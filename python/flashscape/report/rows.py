@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from flashscape import interruptions, outages, percentiles, units
+from flashscape import interruptions, outages, percentiles, steadiness, units
 from flashscape.causes import CAUSES, OTHER, by_cause
 from flashscape.host_writes import why_not_one
 from flashscape.latency import KINDS
@@ -176,7 +176,10 @@ def drive(result: Measured) -> Rows:
         ("flash units busy", _utilisation(summary["utilisation"]["units"])),
         ("channels busy", _utilisation(summary["utilisation"]["channels"])),
         ("requests under way", f"{summary['mean_outstanding']:.2f} in the mean"),
-        *((f"steady {name.replace('_', ' ')}", _steady(v)) for name, v in result.steadiness()),
+        *(
+            (f"steady {name.replace('_', ' ')}", _steady(result, name, verdict))
+            for name, verdict in result.steadiness()
+        ),
     ]
     return Rows("Drive", ("figure", "value"), rows, 2)
 
@@ -315,9 +318,9 @@ def _utilisation(spread: dict[str, float]) -> str:
     return f"{units.percent(spread['mean'])} in the mean ({low} to {high})"
 
 
-def _steady(verdict: dict[str, Any]) -> str:
-    if not verdict["reached"]:
-        return f"not known: {verdict['reason']}"
+def _steady(result: Measured, figure: str, verdict: dict[str, Any]) -> str:
+    if (unsteady := steadiness.unsteady(result.summary, figure)) is not None:
+        return f"not known: {unsteady.told}"
     if verdict["from_ns"]:
         return f"from {units.duration(verdict['from_ns'])} on"
     return "over the whole run"
