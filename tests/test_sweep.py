@@ -453,7 +453,7 @@ def test_tables_of_points_are_kept_on_demand(quick, tmp_path):
     out = tmp_path / "out"
     fs.sweep(quick, seeds=2, out=out)
     before = kept(out)
-    with pytest.raises(fs.OutputError, match="keep their tables only with"):
+    with pytest.raises(fs.OutputError, match="run the sweep again with --tables"):
         fs.Sweep.load(out).result(1).frame("latency")
     swept = fs.sweep(quick, seeds=2, out=out, tables=True)
     assert swept.result(2).latency["requests"].sum() == 400
@@ -1269,6 +1269,7 @@ def test_bars_of_a_picture_end_at_its_axis(spread, quick, tmp_path):
         far.alias("p99_99_ns"),
         (far * 2).alias("p99_99_ns_ci95"),
         (pl.col("iops") * 2).alias("iops_ci95"),
+        pl.lit(0).alias("latency_unsteady_seeds"),
     )
     figure = picture.draw(subject._replace(frame=wide))
     latency, throughput = figure.axes[0], figure.axes[3]
@@ -1321,10 +1322,81 @@ def test_the_table_has_every_column_and_says_why_there_is_no_interval(config, tm
     assert content.head[:2] == ("queue_depth", "victim")
     assert content.rows[0][:2] == ("4", "greedy")
     exact = swept.over_seeds().filter(pl.col("write_amplification_ci95") == 0)
-    assert ("(without ±: seeds agree)" in content.title) == bool(len(exact))
-    agreeing = swept.over_seeds().with_columns(iops_ci95=0.0, seeds=1)
+    assert ("(without ±: seeds agree" in content.title) == bool(len(exact))
+    steady = {"latency_unsteady_seeds": 0, "write_amplification_unsteady_seeds": 0}
+    agreeing = swept.over_seeds().with_columns(iops_ci95=0.0, seeds=1, **steady)
     why = sweep_report._without_interval(agreeing, ["iops"])
     assert why == " (without ±: seeds agree or one seed alone)"
+    drifting = agreeing.with_columns(iops_ci95=1.0, seeds=2, latency_unsteady_seeds=1)
+    why = sweep_report._without_interval(drifting, ["iops"])
+    assert why == " (without ±: not known to be steady)"
+
+
+@pytest.mark.parametrize(
+    ("metric", "figure"),
+    [
+        ("write_amplification", "write_amplification"),
+        ("iops", "latency"),
+        ("p99_ns", "latency"),
+    ],
+)
+def test_figures_not_known_to_be_steady_have_no_interval(metric, figure):
+    """Runs with other seeds drift alike: their spread of 1 % says nothing about a longer run."""
+    row = {metric: 400.0, f"{metric}_ci95": 4.0}
+    row |= {"latency_unsteady_seeds": 0, "write_amplification_unsteady_seeds": 0}
+    assert sweep_report._figure(row, metric).endswith(" ± 1.0 %")
+    row[f"{figure}_unsteady_seeds"] = 1
+    assert "±" not in sweep_report._figure(row, metric)
+
+
+def test_a_sweep_says_how_many_points_are_not_known_to_be_steady(quick, tmp_path):
+    """400 requests are far too few for either verdict, and untimed runs have none."""
+    swept = fs.sweep(quick, grid={DEPTH: [1, 2]}, seeds=2, out=tmp_path / "out")
+    assert not swept.frame["write_amplification_steady"].any()
+    for figure in ("Write amplification", "Latency"):
+        reason = swept.frame[f"{figure.lower().replace(' ', '_')}_steady_reason"][0]
+        assert "run longer" in reason
+        told = (
+            f"{figure} is not known to be steady in 4 of 4 points, such as queue_depth=1, seed=1:"
+        )
+        assert f"{told} {reason}." in sweep_report.closing(swept)
+        assert told in " ".join(str(fs.tables(swept)).split())
+        assert told in " ".join(swept._repr_html_().split())
+    assert swept.over_seeds()["latency_unsteady_seeds"].to_list() == [2] * 4
+    if picture.why_not(swept.pictured()) is None:
+        titles = [axes.get_title("left") for axes in picture.draw(swept.pictured()).axes]
+        assert sum("4 of 4 points not known to be steady" in title for title in titles) == 5
+    untimed = quick | {"run": {"requests": 400, "untimed": True}}
+    swept = fs.sweep(untimed, grid={DEPTH: [1, 2]}, out=tmp_path / "untimed")
+    assert "steady" not in " ".join(sweep_report.closing(swept))
+    assert swept.frame["write_amplification_steady"].null_count() == len(swept.frame)
+
+
+def test_curves_that_coincide_are_both_visible(quick, tmp_path):
+    """The simulator cannot tell 2 MiB from 2048 KiB: the lower line is wider, and so seen."""
+    pytest.importorskip("matplotlib")
+    grid = {DEPTH: [1, 2], "drive.buffer.size": ["2 MiB", "2048 KiB"]}
+    swept = fs.sweep(quick, grid=grid, out=tmp_path / "out")
+    lower, upper = (
+        line for line in picture.draw(swept.pictured()).axes[2].lines if len(line.get_xdata()) == 2
+    )
+    assert list(lower.get_ydata()) == list(upper.get_ydata())
+    assert lower.get_linewidth() > upper.get_linewidth()
+    assert lower.get_markersize() > upper.get_markersize()
+    assert lower.get_marker() != upper.get_marker()
+
+
+def test_only_points_with_tables_are_offered_for_an_explanation(quick, flashscape, tmp_path):
+    fs.sweep(quick, grid={DEPTH: [1, 2]}, out=tmp_path / "out")
+    ended = flashscape("explain", "out")
+    refused(ended, 1, "its points have summaries only", "run the sweep again with --tables")
+    assert "out/points" not in ended.err
+    fs.sweep(quick, grid={DEPTH: [2]}, out=tmp_path / "out", tables=True)
+    fs.sweep(quick, grid={DEPTH: [1, 2]}, out=tmp_path / "out")
+    ended = flashscape("explain", "out")
+    refused(ended, 1, "is a sweep; name one of the runs in it")
+    [place] = re.findall(r"(out/points/\w+) \(queue_depth=(?:1|2)\)", ended.err)
+    assert flashscape("explain", place).status == 0
 
 
 def test_a_picture_has_the_chosen_percentiles(config, tmp_path):

@@ -56,7 +56,8 @@ def tables(
         folder = Path(of)
         of = Sweep.load(folder) if (folder / MANIFEST).is_file() else one_run.load(folder)
     if isinstance(of, Sweep):
-        return Tables(of.title or "Sweep", [], [of_sweeps.table(of, percentiles)])
+        notes = of_sweeps.steadiness(of)
+        return Tables(of.title or "Sweep", notes, [of_sweeps.table(of, percentiles)])
     if isinstance(of, Comparison):
         if percentiles is not None:
             raise ConfigError(

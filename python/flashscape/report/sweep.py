@@ -10,8 +10,9 @@ from flashscape.errors import ConfigError
 from flashscape.latency import PERCENTILES
 from flashscape.regions import FOUNDED
 from flashscape.report.rows import Rows, behind
+from flashscape.steadiness import FIGURES
 from flashscape.sweep.design import labels, shown
-from flashscape.sweep.seeds import WORN_OUT
+from flashscape.sweep.seeds import UNSTEADY, WORN_OUT, unsteady_seeds
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -111,6 +112,8 @@ def _without_interval(frame: pl.DataFrame, metrics: Iterable[str]) -> str:
     spreads = [frame[f"{metric}_ci95"] for metric in metrics if f"{metric}_ci95" in frame.columns]
     reasons = ["seeds agree"] if any((spread == 0).any() for spread in spreads) else []
     reasons += ["one seed alone"] if (frame["seeds"] == 1).any() else []
+    unsteady = [column for column in UNSTEADY.values() if frame[column].sum()]
+    reasons += ["not known to be steady"] if unsteady else []
     return f" (without ±: {' or '.join(reasons)})" if reasons else ""
 
 
@@ -137,6 +140,9 @@ def _figure(row: dict[str, Any], metric: str) -> str:
         some = row.get(WORN_OUT) if metric == "worn_out_bytes" else None
         return f"– ({some} of {row['seeds']} seeds)" if some else "–"
     spread = row.get(f"{metric}_ci95")
+    if spread and unsteady_seeds(row, metric):
+        # Runs with other seeds drift alike, so their spread says nothing about a longer run.
+        spread = None
     around = f" ± {units.percent(spread / value)}" if spread and value else ""
     beyond = row.get(f"{metric.removesuffix('_ns')}_samples_beyond")
     around += behind(beyond, _FEW)
@@ -161,8 +167,26 @@ def closing(sweep: Sweep) -> list[str]:
     if (more := len(alike) - _FAILURES_MOST) > 0:
         lines.append(f"and points that failed for {units.many(more, 'more reason')}")
     lines += _notes(sweep)
+    lines += steadiness(sweep)
     said = ", ".join(f"{count:,} {status}" for status, count in counts.items() if count)
     lines.append(f"{units.many(len(sweep), 'point')}: {said}")
+    return lines
+
+
+def steadiness(sweep: Sweep) -> list[str]:
+    """Return a sentence for each figure that is not known to be steady in some points."""
+    points = sweep.frame.unique("point", keep="first", maintain_order=True)
+    lines = []
+    for figure in FIGURES:
+        reason = f"{figure}_steady_reason"
+        found = points.filter(points[reason].is_not_null())
+        if found.is_empty():
+            continue
+        such_as = f", such as {found['name'][0]}" if len(found) > 1 else f": {found['name'][0]}"
+        lines.append(
+            f"{figure.replace('_', ' ').capitalize()} is not known to be steady in {len(found):,} "
+            f"of {units.many(len(sweep), 'point')}{such_as}: {found[reason][0]}."
+        )
     return lines
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from flashscape import drawing, units
 from flashscape.regions import FOUNDED
 from flashscape.sweep.design import labels, shown
+from flashscape.sweep.seeds import unsteady_seeds
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -23,6 +24,9 @@ if TYPE_CHECKING:
 _CURVES_MOST = 8
 _GROUPS_MOST = 3
 _COLOURS = ("#1b6ca8", "#d95f02", "#1b9e77", "#7570b3", "#e7298a", "#66a61e", "#e6ab02", "#666666")
+_MARKERS = "os^DvPX*"
+_WIDTHS = (1.4, 5.0)
+"""Least width of a line in points, and the width that the first of many lines has at most."""
 _STYLES = {"-": "", "--": " dashed", ":": " dotted", "-.": " dash-dotted"}
 """Lines of a panel's figures, with their names in its title."""
 _LOG_FROM = 20
@@ -183,13 +187,43 @@ def _panel(
                 for row in of_value.iter_rows(named=True)
             ]
             label = shown(value) if value is not None and style == "-" else None
-            _curve(axes, sorted(points), floor, style, _COLOURS[index], label)
+            pen = _Pen.of(index, len(values), style)
+            _curve(axes, sorted(points), floor, pen, label)
     notes = []
     if any(point.is_few for point in drawn):
         notes.append(f"hollow: fewer than {FOUNDED} requests at or beyond it")
     if any(point.value - point.around < floor for point in drawn):
         notes.append("bars end at the axis, and reach below it")
+    if unsteady := sum(unsteady_seeds(row, metrics[0]) for row in rows):
+        all_of = units.many(sum(row["seeds"] for row in rows), "point")
+        notes.append(f"{unsteady:,} of {all_of} not known to be steady")
     axes.set_title("\n".join((title, *notes)))
+
+
+class _Pen(NamedTuple):
+    """Appearance of a curve."""
+
+    colour: str
+    style: str
+    marker: str
+    width: float
+
+    @classmethod
+    def of(cls, index: int, curves: int, style: str) -> _Pen:
+        """Return the appearance of one of several curves of a style.
+
+        Later curves are drawn over earlier ones and are thinner, so that the earlier ones stay
+        visible where curves coincide.
+        """
+        least, most = _WIDTHS
+        step = min(1.4, (most - least) / max(1, curves - 1))
+        width = least + step * (curves - 1 - index)
+        return cls(_COLOURS[index], style, _MARKERS[index], width)
+
+    @property
+    def size(self) -> float:
+        """Size of the markers, which stick out from the line."""
+        return self.width + 2.1
 
 
 class _Point(NamedTuple):
@@ -206,6 +240,8 @@ class _Point(NamedTuple):
     def of(cls, row: dict[str, Any], metric: str, at: float) -> _Point:
         """Return the metric of a row, at this place of the axis."""
         value, around = row[metric], row[f"{metric}_ci95"]
+        if unsteady_seeds(row, metric):
+            around = None
         beyond = row.get(f"{metric.removesuffix('_ns')}_samples_beyond")
         is_few = value is not None and beyond is not None and beyond < FOUNDED
         return cls(at, math.nan if value is None else value, around or 0.0, is_few)
@@ -225,9 +261,7 @@ def _places(plan: _Plan) -> dict[Any, float]:
     return dict(zip(values, plan.frame[plan.amounts].to_list(), strict=True))
 
 
-def _curve(
-    axes: Axes, points: list[_Point], floor: float, style: str, colour: str, label: Any
-) -> None:
+def _curve(axes: Axes, points: list[_Point], floor: float, pen: _Pen, label: Any) -> None:
     if all(math.isnan(point.value) for point in points):
         return
     # Figures are never negative, and a logarithmic axis has no zero.
@@ -237,17 +271,18 @@ def _curve(
         [point.at for point in points],
         [point.value for point in points],
         yerr=[below, above] if any(above) else None,
-        color=colour,
-        linestyle=style,
-        marker="o",
-        markersize=3.5,
-        linewidth=1.4,
+        color=pen.colour,
+        linestyle=pen.style,
+        marker=pen.marker,
+        markersize=pen.size,
+        linewidth=pen.width,
         elinewidth=0.8,
         label=label,
     )
     if few := [point for point in points if point.is_few]:
         at, values = [point.at for point in few], [point.value for point in few]
-        axes.plot(at, values, "o", ms=3.5, mfc="white", mec=colour, zorder=line.get_zorder() + 1)
+        (hollow,) = axes.plot(at, values, pen.marker, ms=pen.size, mec=pen.colour, mfc="white")
+        hollow.set_zorder(line.get_zorder() + 1)
 
 
 def _axes(

@@ -10,6 +10,7 @@ from flashscape import _flashscape
 from flashscape.causes import CAUSES, OTHER, by_cause
 from flashscape.latency import KINDS, PERCENTILES
 from flashscape.quantities import is_whole, quantity
+from flashscape.steadiness import FIGURES, unsteady
 from flashscape.sweep.design import plain
 
 if TYPE_CHECKING:
@@ -72,7 +73,9 @@ _DRIVE: dict[str, str] = {
     "simulated_ns": "int",
     "counted_ns": "int",
     "latency_steady": "bool",
+    "latency_steady_reason": "text",
     "write_amplification_steady": "bool",
+    "write_amplification_steady_reason": "text",
     "precondition_write_amplification": "float",
     "precondition_steady": "bool",
     "notes": "texts",
@@ -90,6 +93,7 @@ _TIMED = (
     *(f"channel_utilisation_{each}" for each in _SPREAD),
     "mean_outstanding",
     "latency_steady",
+    "write_amplification_steady",
 )
 """Metrics that an untimed run lacks."""
 
@@ -222,6 +226,11 @@ def _requests(figures: dict[str, Any], seconds: float) -> dict[str, Any]:
     }
 
 
+def _unsteady(summary: dict[str, Any], figure: str) -> str | None:
+    found = unsteady(summary, figure)
+    return None if found is None else found.told
+
+
 def _drive(summary: dict[str, Any]) -> dict[str, Any]:
     flash, wear = summary["flash"], summary["wear"]
     amplification, steady = summary["write_amplification"], summary["steady_state"]
@@ -262,8 +271,8 @@ def _drive(summary: dict[str, Any]) -> dict[str, Any]:
         "lost_requests": recovery["lost_requests"] if spans else None,
         "simulated_ns": summary["simulated_ns"],
         "counted_ns": summary["counted_ns"],
-        "latency_steady": steady["latency"]["reached"],
-        "write_amplification_steady": steady["write_amplification"]["reached"],
+        **{f"{figure}_steady": steady[figure]["reached"] for figure in FIGURES},
+        **{f"{figure}_steady_reason": _unsteady(summary, figure) for figure in FIGURES},
         "precondition_write_amplification": summary["precondition"]["write_amplification"],
         "precondition_steady": summary["precondition"]["steady"],
         "notes": summary["notes"],

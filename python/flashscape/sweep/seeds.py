@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from flashscape._flashscape import student_quantile
+from flashscape.steadiness import FIGURES
 from flashscape.sweep import rows
 
 if TYPE_CHECKING:
@@ -19,8 +20,20 @@ _LIFE = "worn_out_bytes"
 WORN_OUT = "worn_out_seeds"
 """Number of seeds whose drives were worn out; a mean life is given only if all of them were."""
 
+UNSTEADY = {figure: f"{figure}_unsteady_seeds" for figure in FIGURES}
+"""Number of seeds whose run is not known to be steady in a figure."""
+
 _OF_CUTS = ("power_cuts", "recovery_ns", "lost_requests")
 """Metrics that are 0 in a run without a power cut."""
+
+
+def unsteady_seeds(row: Mapping[str, Any], metric: str) -> int:
+    """Return the number of runs behind a row's metric that are not known to be steady in it."""
+    if metric in ("write_amplification", "erases"):
+        return int(row[UNSTEADY["write_amplification"]])
+    if metric == "iops" or metric.endswith("_ns"):
+        return int(row[UNSTEADY["latency"]])
+    return 0
 
 
 def over_seeds(frame: pl.DataFrame, amounts: Mapping[str, str | None]) -> pl.DataFrame:
@@ -42,6 +55,10 @@ def over_seeds(frame: pl.DataFrame, amounts: Mapping[str, str | None]) -> pl.Dat
     joined = done.group_by(groups, maintain_order=True).agg(
         pl.col("point").first(),
         pl.len().alias("seeds"),
+        *(
+            pl.col(f"{figure}_steady_reason").count().alias(column)
+            for figure, column in UNSTEADY.items()
+        ),
         *(pl.col(name).mean() for name in numbers),
         *(pl.col(name).std().alias(f"{name}_ci95") for name in numbers),
         *(pl.col(name).count().alias(f"{name}_runs") for name in numbers),
@@ -58,7 +75,9 @@ def over_seeds(frame: pl.DataFrame, amounts: Mapping[str, str | None]) -> pl.Dat
     # The mean of worn-out drives alone would be that of the shortest lives.
     is_whole = pl.col(WORN_OUT) == pl.col("seeds")
     lives = (pl.when(is_whole).then(pl.col(name)).alias(name) for name in (_LIFE, f"{_LIFE}_ci95"))
-    return means.with_columns(lives).select("point", *groups, "seeds", WORN_OUT, *pairs)
+    return means.with_columns(lives).select(
+        "point", *groups, "seeds", WORN_OUT, *UNSTEADY.values(), *pairs
+    )
 
 
 def _half_width(runs: int) -> float | None:
