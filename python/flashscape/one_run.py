@@ -68,12 +68,15 @@ def _of_sweep(directory: Path) -> str:
     from flashscape.sweep.result import DONE, Sweep
 
     done = [point for point in Sweep.load(directory) if point["status"] == DONE]
-    with_tables = (directory / str(p["results"]) / "bands.parquet" for p in done)
-    what = "a sweep"
-    if not any(file.is_file() for file in with_tables):
-        what += " without --tables, which keeps summaries alone; run it again with --tables"
-    named = {str(directory / str(p["results"])): str(p["name"]) for p in done}
-    return _told(directory, what, [f"{place} ({name})" for place, name in named.items()])
+    named = {directory / str(p["results"]): str(p["name"]) for p in done}
+    # Equal points share a directory.
+    whole = {p: name for p, name in named.items() if (p / "bands.parquet").is_file()}
+    if named and not whole:
+        return (
+            f"{directory}: is a sweep, and its points have summaries only; to examine a single "
+            "run, run the sweep again with --tables (tables=True) and name one of its points"
+        )
+    return _told(directory, "a sweep", [f"{place} ({name})" for place, name in whole.items()])
 
 
 def _told(directory: Path, what: str, runs: list[str]) -> str:

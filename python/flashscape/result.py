@@ -114,8 +114,8 @@ class Result(Measured):
             return polars.DataFrame(table)
         if not table.exists():
             raise OutputError(
-                f"{table}: is not there; the points of a sweep keep their tables only with "
-                "--tables (tables=True), and a study's those that its Run names"
+                f"{table}: is not there; if this is a point of a sweep, run the sweep again with "
+                "--tables (tables=True); the points of a study have the tables that its Run names"
             )
         try:
             frame = polars.read_parquet(table)
