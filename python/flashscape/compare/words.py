@@ -15,6 +15,10 @@ COSTS = {
 """Figures of the whole drive."""
 
 
+OF_WEAR = ("write_amplification", "erases")
+"""Figures that are comparable only if write amplification is steady."""
+
+
 def figure_name(figure: str) -> str:
     """Return the figure's name in text: ``p99.9``, ``the mean``."""
     return {"iops": "IOPS", **COSTS}.get(figure, figure.replace("_", "."))
@@ -34,7 +38,12 @@ def shown(figure: str, value: float) -> str:
 
 
 def signed(figure: str, value: float) -> str:
-    """Return a difference with its sign."""
-    if value == 0:
-        return "0"
-    return f"{'+' if value > 0 else '−'}{shown(figure, abs(value))}"
+    """Return a difference with its sign; ``0`` if rounding leaves nothing of it."""
+    size = unsigned(figure, value)
+    return size if size == "0" else f"{'+' if value > 0 else '−'}{size}"
+
+
+def unsigned(figure: str, value: float) -> str:
+    """Return the size of a difference; ``0`` if rounding leaves nothing of it."""
+    size = shown(figure, abs(value))
+    return size if any(digit in size for digit in "123456789") else "0"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from flashscape import units
-from flashscape.compare.words import figure_name, shown, signed
+from flashscape.compare.words import figure_name, shown, signed, unsigned
 from flashscape.regions import FOUNDED
 from flashscape.report.rows import Rows, behind
 
@@ -28,7 +28,10 @@ def differences(contrast: Contrast) -> Rows:
     head = ("initiator", "kind", "figure", a, b, "difference")
     more = (f"{percent} interval", "p, corrected", "samples", "winner")
     chosen = contrast.wanted.are_chosen or contrast.untimed
-    titles = [] if chosen else [f"Percentiles with at least {FOUNDED} requests at or beyond them"]
+    few_beyond = f"percentiles with fewer than {FOUNDED} requests at or beyond them are left out"
+    titles = [] if chosen else [few_beyond]
+    if any("±" in row[6] for row in rows):
+        titles.append("±: equal values; a difference up to this size is not ruled out")
     if any(row.fewest for row in contrast.differences):
         few = f"! below {FOUNDED}: not tested"
         titles.append(f"in brackets: samples at or beyond the percentile, {few}")
@@ -50,6 +53,10 @@ def _interval(row: Difference) -> str:
         return "not judged"
     if row.interval is None:
         return "no interval"
+    if row.difference == 0:
+        # The interval of equal values is symmetric: its ends would read like a difference.
+        half = unsigned(row.figure, row.interval[1])
+        return half if half == "0" else f"± {half}"
     return " to ".join(signed(row.figure, edge) for edge in row.interval)
 
 
