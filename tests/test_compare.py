@@ -13,8 +13,18 @@ import pytest
 
 import flashscape as fs
 from flashscape._flashscape import student_cdf, student_quantile
-from flashscape.compare import differences, kept, slowest, statistics
+from flashscape.compare import (
+    analysis,
+    differences,
+    drives,
+    kept,
+    slowest,
+    statistics,
+    wanted,
+    words,
+)
 from flashscape.compare import picture as overlay
+from flashscape.compare.difference import Difference
 from flashscape.compare.statistics import Blocks, Figure
 from flashscape.report import contrast as contrasts
 from test_bad_input import refused
@@ -355,7 +365,71 @@ def test_seeds_pair_runs(open_loop):
     assert row.difference == pytest.approx(sum(runs[1]) / 3 - sum(runs[0]) / 3)
     assert row.method == "seeds"
     assert row.estimate.freedom == 2
-    assert contrast.difference("", "", "write_amplification").estimate is not None
+    sides = [side.results for side in (contrast.baseline, contrast.other)]
+    assert drives.of_drives(*sides)[0].method == "seeds"
+
+
+def test_wear_is_judged_only_if_write_amplification_is_steady(open_loop, tmp_path):
+    """The verdicts of the runs are set by hand, as only long runs are steady."""
+    exclusive = varied(open_loop, preemptible=False)
+    sides = fs.compare(open_loop, exclusive, seeds=2, out=tmp_path / "out").sides
+    steady = {"reached": True, "from_ns": 0, "reason": None}
+    drifting = {"reached": False, "from_ns": None, "reason": "still drifting until 1 s of 2 s"}
+
+    def compared(*verdicts: dict) -> fs.Comparison:
+        for result, verdict in zip(sides[0].results + sides[1].results, verdicts, strict=True):
+            result.summary["steady_state"] = {"latency": steady, "write_amplification": verdict}
+        found = analysis.contrasts(sides, 0.05, wanted.default(), lambda _share: None)
+        return fs.Comparison(sides, found, 0.05)
+
+    whole = compared(*[steady] * 4)
+    contrast = whole.contrasts[0]
+    wear = [row for row in contrast.differences if not row.initiator]
+    assert [row.figure for row in wear] == ["write_amplification", "erases"]
+    assert all(row.corrected is not None for row in wear)
+    hosts = sum(row.corrected is not None for row in contrast.differences) - 2
+    assert f" {hosts} tested figures of hosts" in contrast.verdict
+    assert f"{hosts + 2} differences are tested together ({hosts} of hosts, 2 of" in whole.method
+    assert "steady" not in " ".join(contrast.sentences)
+
+    part = compared(steady, steady, steady, drifting)
+    contrast = part.contrasts[0]
+    wear = [row for row in contrast.differences if not row.initiator]
+    why = "write amplification is not known to be steady in B (1 of 2 seeds)"
+    assert [(row.unjudged, row.winner, row.corrected) for row in wear] == [(why, None, None)] * 2
+    (found,) = (each for each in contrast.untested if each.why == why)
+    assert (found.names, found.remedy) == (
+        ("drive.write_amplification", "drive.erases"),
+        "run longer",
+    )
+    told = "Write amplification is not known to be steady in B (1 of 2 seeds): still drifting until"
+    assert contrast.sentences[-1] == f"{told} 1 s of 2 s; run longer."
+    assert f"{hosts} differences are tested together: " in part.method
+    kept_verdicts = part.to_dict()["sides"][1]["steady_state"]
+    assert [each["write_amplification"] for each in kept_verdicts] == [steady, drifting]
+
+
+def test_latencies_that_are_not_known_to_be_steady_are_told_and_judged(exclusive):
+    compared, _ = exclusive
+    (contrast,) = compared.contrasts
+    verdicts = [side.results[0].summary["steady_state"]["latency"] for side in compared.sides]
+    assert [each["reached"] for each in verdicts].count(False) > 0
+    for side, verdict in zip(compared.sides, verdicts, strict=True):
+        told = f"Latency is not known to be steady in {side.label}: "
+        assert any(each.startswith(told) for each in contrast.sentences) != verdict["reached"]
+    assert contrast.sentences[-1] == "Differences of latency hold for runs of this length only."
+    assert contrast.winner is contrast.baseline
+
+
+def test_a_difference_of_nothing_is_shown_as_nothing():
+    assert words.signed("mean", 0.003) == words.signed("mean", -0.003) == "0"
+    assert words.signed("mean", -38_000.0) == "−38 µs"
+    assert words.signed("write_amplification", 0.0004) == "0"
+    for error, shown in ((0.0001, "0"), (1000.0, "± 2.78 µs")):
+        # Student's t of four degrees of freedom is 2.776 at 95 %.
+        estimate = statistics.Estimate(0.0, error, 4)
+        row = Difference("host", "read", "mean", 5e3, 5e3, (9, 9), "seeds", estimate)
+        assert contrasts._interval(row) == shown
 
 
 @pytest.mark.parametrize("starving", ["A", "B"])
@@ -545,7 +619,7 @@ def test_untested_figures_are_said_first_and_never_called_alike(open_loop, flash
             if row.corrected is None and told.startswith(f"{row.initiator} {row.kind}:"):
                 assert f"{row.figure.replace('_', '.')} " not in alike
     hosts = sum(not each.startswith("drive.") for each in named)
-    assert f"{hosts} figures could not be tested" in contrast.verdict
+    assert f"{hosts} more of hosts could not be tested" in contrast.verdict
     ended = flashscape("compare", "one", "other")
     said = " ".join(ended.out.split())
     assert said.index("Not tested, so") < said.index(contrast.verdict)
@@ -573,7 +647,7 @@ def test_the_verdict_is_about_the_figures_that_count(open_loop):
     assert [row.figure for row in contrast.differences if row.counts] == ["p99", "erases"]
     won = "A wins: 1 of 1 tested figure differs significantly (host read p99), in its favour"
     assert contrast.verdict.startswith(won)
-    assert "; 1 figure could not be tested." in contrast.verdict
+    assert "; 1 more could not be tested." in contrast.verdict
     assert [each.names for each in contrast.untested] == [("drive.erases",)]
     assert compared.to_dict()["figures"] == ["host.read.p99", "drive.erases"]
     # Values and intervals of other figures are unchanged.
@@ -594,7 +668,10 @@ def test_a_percentile_that_is_chosen_is_that_of_the_requests(open_loop, tmp_path
     assert (far.method, far.estimate, far.corrected) == ("none", None, None)
     assert far.fewest == far.samples == (1, 1)
     table = contrasts.differences(contrast)
-    assert table.title == "In brackets: samples at or beyond the percentile, ! below 10: not tested"
+    few = "in brackets: samples at or beyond the percentile, ! below 10: not tested"
+    equal = "±: equal values; a difference up to this size is not ruled out"
+    assert table.title == f"{equal}; {few}"
+    assert [row[6][0] == "±" for row in table.rows if row[5] == "0" and row[6] != "0"]
     (row,) = (row for row in table.rows if row[1:3] == ("read", "p99.99"))
     assert [cell.endswith(" (1!)") for cell in row[3:5]] == [True, True]
     assert row[-3] == "not tested"

@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING
 
 from flashscape.compare import arrivals, differences, drives
 from flashscape.compare.contrast import Contrast
+from flashscape.compare.difference import UNSTEADY
 from flashscape.compare.side import Side, lost_apart
 from flashscape.compare.tail import tails
+from flashscape.compare.words import OF_WEAR
 from flashscape.errors import OutputError
 
 if TYPE_CHECKING:
@@ -42,6 +44,25 @@ def contrasts(sides: list[Side], alpha: float, wanted: Wanted, tell: Tell) -> li
 
 
 def _differences(
+    baseline: Side, other: Side, likeness: arrivals.Arrivals, wanted: Wanted, tell: Tell
+) -> list[Difference]:
+    rows = _comparable(baseline, other, likeness, wanted, tell)
+    sides = (baseline, other)
+    whose = [found[0] for side in sides if (found := side.unsteady("write_amplification"))]
+    if not whose or baseline.partial or other.partial:
+        return rows
+    # With other seeds, a run that has used up more of the free space, or collected other blocks,
+    # does so each time: the difference is significant, and would still vanish in longer runs.
+    why = UNSTEADY + " and ".join(whose)
+    return [_unjudged(row, why) if row.figure in OF_WEAR else row for row in rows]
+
+
+def _unjudged(row: Difference, why: str) -> Difference:
+    """Return a figure that makes no side better; the first reason for this stays."""
+    return dataclasses.replace(row, estimate=None, method="none", unjudged=row.unjudged or why)
+
+
+def _comparable(
     baseline: Side, other: Side, likeness: arrivals.Arrivals, wanted: Wanted, tell: Tell
 ) -> list[Difference]:
     one, two = baseline.results[0], other.results[0]

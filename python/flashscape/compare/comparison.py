@@ -64,9 +64,18 @@ class Comparison:
                 f"1 difference is tested; it is called significant by mistake in {chance} of cases."
             )
         return (
-            f"{self.tests:,} differences are tested together: the chance of calling any of them "
-            f"significant by mistake is {chance} (Holm's correction)."
+            f"{self.tests:,} differences are tested together{self._of_what}: the chance of calling "
+            f"any of them significant by mistake is {chance} (Holm's correction)."
         )
+
+    @property
+    def _of_what(self) -> str:
+        """Clause that tells hosts' figures from those of drives, which a verdict leaves out."""
+        rows = (row for contrast in self.contrasts for row in contrast.differences)
+        of_drives = sum(row.corrected is not None and not row.initiator for row in rows)
+        if of_drives in (0, self.tests):
+            return ""
+        return f" ({self.tests - of_drives:,} of hosts, {of_drives:,} of the drive)"
 
     @property
     def verdicts(self) -> list[str]:
@@ -98,6 +107,7 @@ class Comparison:
                     "seeds": list(side.seeds),
                     "digests": [run.digest for run in side.results],
                     "results": list(side.folders),
+                    "steady_state": [run.summary["steady_state"] for run in side.results],
                     "worn_out_bytes": [run.worn_out_bytes for run in side.results],
                     "power_cuts": [len(outages.of_run(run)) for run in side.results],
                     "lost_requests": [outages.lost_requests(run) for run in side.results],

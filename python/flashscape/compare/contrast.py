@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 
 from flashscape import outages, percentiles, units
 from flashscape.compare import untested
+from flashscape.compare.difference import UNSTEADY
 from flashscape.compare.side import lost_apart
 from flashscape.compare.untested import Compared
 from flashscape.compare.wanted import Wanted, default
-from flashscape.compare.words import COSTS, figure_name, shown, signed
+from flashscape.compare.words import COSTS, OF_WEAR, figure_name, shown, signed
 
 if TYPE_CHECKING:
     from flashscape.compare.arrivals import Arrivals
@@ -131,23 +132,37 @@ class Contrast:
         missed = sum(len(each.names) for each in left)
         if not tested:
             which = "the figure" if missed == 1 else f"none of {missed:,} figures"
+            which += "" if self.wanted.counted else " of hosts"
             return f"Undecided: {which} could {'not ' if missed == 1 else ''}be tested."
-        figures = units.many(len(tested), "tested figure")
-        rest = f"; {units.many(missed, 'figure')} could not be tested" if missed else ""
+        # Without --for, a verdict leaves out the figures of the drive, which the table has.
+        of_hosts = "" if self.wanted.counted else " of hosts"
+        figures = f"{units.many(len(tested), 'tested figure')}{of_hosts}"
+        rest = f"; {missed:,} more{of_hosts} could not be tested" if missed else ""
         significant = [row for row in tested if row.winner]
         if not significant:
-            return f"No significant difference in {figures}{_named(tested)}{rest}."
+            return f"No significant difference in {figures}{_named(tested)}{rest}.{self._of_drive}"
         count = len(significant)
         differ = "differs" if count == 1 else "differ"
         if self.winner is not None:
             won = f"{count} of {figures} {differ} significantly{_named(significant)}"
             favour = "in its favour" if count == 1 else "all in its favour"
-            return f"{self.winner.shown} wins: {won}, {favour}{rest}.{self._against_winner()}"
+            against = self._against_winner()
+            return f"{self.winner.shown} wins: {won}, {favour}{rest}.{against}{self._of_drive}"
         wins = sum(row.winner == "other" for row in significant)
         return (
             f"Mixed: {count} of {figures} differ significantly; {b} is better in {wins}, {a} in "
-            f"{count - wins}{rest}."
+            f"{count - wins}{rest}.{self._of_drive}"
         )
+
+    @property
+    def _of_drive(self) -> str:
+        """Sentence about significant figures of the drive that the verdict leaves out."""
+        rows = [row for row in self.differences if row.winner and row not in self._counted]
+        if not rows:
+            return ""
+        differ = "differs" if len(rows) == 1 else "differ"
+        those = units.many(len(rows), "figure")
+        return f" {those} of the drive {differ}, too, and {_does(rows)} not count."
 
     def _against_winner(self) -> str:
         """Return a sentence about untested figures that look better on the losing side."""
@@ -166,7 +181,8 @@ class Contrast:
         those = [told for side in (self.baseline, self.other) if (told := side.starved)]
         groups = dict.fromkeys(r.group for r in self.differences if r.initiator and r.counts)
         of_groups = [self._of_group(*group) for group in groups]
-        return [*those, *self._cuts(), *of_groups, *self._costs(), *self._lives()]
+        steady = [] if self.are_identical else self._steadiness()
+        return [*those, *self._cuts(), *of_groups, *self._costs(), *self._lives(), *steady]
 
     def _of_group(self, initiator: str, kind: str) -> str:
         name = f"{initiator} {kind.replace('_', '-')}"
@@ -220,6 +236,27 @@ class Contrast:
             return []
         return [side.cuts for side in sides]
 
+    def _steadiness(self) -> list[str]:
+        """Sentences about figures that count and are not known to be steady.
+
+        Wear is then not judged (:func:`.analysis.contrasts`). Latencies are: both sides answer the
+        same requests, and one may well answer these sooner. But a longer run may differ.
+        """
+        counted = [row for row in self.differences if row.counts]
+        is_worn = any(row.figure in OF_WEAR for row in counted)
+        told = self._unsteady("write_amplification") if is_worn else []
+        if any(row.initiator for row in counted) and (late := self._unsteady("latency")):
+            told += [*late, "Differences of latency hold for runs of this length only."]
+        return told
+
+    def _unsteady(self, figure: str) -> list[str]:
+        called = figure.replace("_", " ").capitalize()
+        found = (side.unsteady(figure) for side in (self.baseline, self.other))
+        return [
+            f"{called} is not known to be steady in {whose}: {why}."
+            for whose, why in filter(None, found)
+        ]
+
     def _lives(self) -> list[str]:
         """Sentences about the drives' lifetimes, if some survived and no figure tells."""
         if not self.untimed or any(row.figure == "worn_out_bytes" for row in self.differences):
@@ -229,6 +266,10 @@ class Contrast:
     def _costs(self) -> list[str]:
         rows = [row for row in self.differences if row.figure in COSTS and row.counts]
         return [f"{COSTS[row.figure].capitalize()}: {_against(row, self)}." for row in rows]
+
+
+def _does(rows: list[Difference]) -> str:
+    return "does" if len(rows) == 1 else "do"
 
 
 def _title(row: Difference) -> str:
@@ -273,5 +314,6 @@ def _against(row: Difference, contrast: Contrast) -> str:
     if row.figure in COSTS and row.corrected is not None:
         told += ", a significant difference" if row.is_significant else ", not significant"
     if row.unjudged is not None and row.difference:
-        told += f"; not judged, as {row.unjudged}"
+        is_unsteady = row.unjudged.startswith(UNSTEADY)
+        told += f"; not judged, as {'not known to be steady' if is_unsteady else row.unjudged}"
     return told

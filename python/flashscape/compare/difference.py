@@ -13,6 +13,9 @@ if TYPE_CHECKING:
 
 _BETTER_MORE = {"iops", "worn_out_bytes"}
 
+UNSTEADY = "write amplification is not known to be steady in "
+"""Beginning of the clause of figures that a longer run could judge."""
+
 Method = Literal[
     "seeds", "paired blocks", "blocks", "intervals of the means", "slowest requests", "none"
 ]

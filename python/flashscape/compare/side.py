@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from flashscape import outages, units
 from flashscape.latency import KINDS
 from flashscape.regions import FOUNDED
+from flashscape.steadiness import unsteady
 
 if TYPE_CHECKING:
     from flashscape.result import Result
@@ -74,6 +75,22 @@ class Side:
         told = " ".join(outages.sentences(*self.results)) or "The power was not cut."
         over = f", over {len(self.seeds)} seeds" if len(self.seeds) > 1 else ""
         return f"{self.shown}{over}: {told}"
+
+    def unsteady(self, figure: str) -> tuple[str, str] | None:
+        """Runs that are not known to be steady in a figure, and the reason of the first of them.
+
+        None if there is no such run.
+        """
+        found = [
+            why.told
+            for result in self.results
+            if (why := unsteady(result.summary, figure)) is not None
+        ]
+        if not found:
+            return None
+        if len(self.results) == 1:
+            return self.shown, found[0]
+        return f"{self.shown} ({len(found)} of {units.many(len(self.results), 'seed')})", found[0]
 
     @property
     def starved(self) -> str | None:

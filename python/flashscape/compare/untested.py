@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from flashscape import percentiles, units
+from flashscape import percentiles, steadiness, units
 from flashscape.compare import differences, slowest
+from flashscape.compare.difference import UNSTEADY
 from flashscape.compare.side import lost_apart
 from flashscape.compare.wanted import DRIVE, name
 from flashscape.compare.words import COSTS, figure_name
@@ -69,7 +70,7 @@ class _Reason(NamedTuple):
     remedy: str | None
 
 
-_FEW = _Reason("too few requests are at or beyond it", "run longer")
+_FEW = _Reason("too few requests are at or beyond it", steadiness.LONGER)
 _NO_LOG = _Reason("no log", "compare the experiment files")
 
 _Found = tuple[_Reason, tuple[int, ...]]
@@ -87,11 +88,13 @@ def of(compared: Compared) -> list[Untested]:
 
 def _told(reason: _Reason, named: dict[str, tuple[int, ...]], compared: Compared) -> Untested:
     names = tuple(named)
-    if reason == _FEW:
-        return Untested(names, _few(list(named.values()), compared), reason.remedy)
     if reason == _NO_LOG:
         return Untested(names, *_no_log(named, compared))
-    return Untested(names, *reason)
+    why = _few(list(named.values()), compared) if reason == _FEW else reason.why
+    # The sides may differ in their limits; what the baseline needs is an example.
+    longer = steadiness.longer(compared.baseline.results[0].summary["config"])
+    remedy = reason.remedy and reason.remedy.replace(steadiness.LONGER, longer)
+    return Untested(names, why, remedy)
 
 
 def _few(each: Sequence[tuple[int, ...]], compared: Compared) -> str:
@@ -141,7 +144,8 @@ def _present(compared: Compared) -> Iterable[tuple[str, _Found]]:
 
 def _reason(row: Difference, compared: Compared) -> _Found:
     if row.unjudged is not None:
-        return _Reason(row.unjudged, None), ()
+        remedy = steadiness.LONGER if row.unjudged.startswith(UNSTEADY) else None
+        return _Reason(row.unjudged, remedy), ()
     if partial := compared.baseline.partial or compared.other.partial:
         why = f"{partial}, so its slowest requests are missing"
         return _Reason(why, "run it to its end"), ()
@@ -156,7 +160,7 @@ def _reason(row: Difference, compared: Compared) -> _Found:
             "there are too few independent samples: too few requests, or latencies that stay "
             "correlated for too long"
         )
-        return _Reason(why, f"run longer, or {SEEDS}"), ()
+        return _Reason(why, f"{steadiness.LONGER}, or {SEEDS}"), ()
     return _without_logs(row, compared)
 
 
@@ -177,7 +181,7 @@ def _without_logs(row: Difference, compared: Compared) -> _Found:
             f"the slowest requests of {' and '.join(bursts)} come in too few bursts to tell the "
             "error of their number, and there are no logs"
         )
-        return _Reason(why, f"run longer, or {SEEDS}"), ()
+        return _Reason(why, f"{steadiness.LONGER}, or {SEEDS}"), ()
     return _NO_LOG, (max(needed),) if needed else ()
 
 
