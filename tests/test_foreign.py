@@ -38,7 +38,7 @@ RECORDS = "fio --write_iolog=given.log JOB.fio"
         ("given.json", WARNED.encode(), "a result of fio", RECORDS),
         ("given.txt", TEXT.encode(), "a result of fio", RECORDS),
         ("given.txt", TERSE.encode(), "a result of fio", RECORDS),
-        ("given.json", gzip.compress(JSON.encode()), "a result of fio", RECORDS),
+        ("given.json", gzip.compress(JSON.encode(), mtime=0), "a result of fio", RECORDS),
         ("sda.blktrace.0", binary("<"), "(little-endian)", "blkparse -i sda -o sda.txt"),
         ("sda.blktrace.11", binary(">"), "(big-endian)", "blkparse -i sda -o sda.txt"),
         ("my disk.bin", binary("<"), "of blktrace", "-o 'my disk.txt' < 'my disk.bin'"),
