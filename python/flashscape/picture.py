@@ -293,7 +293,7 @@ def _amplification_beside(axes: Axes, result: Measured) -> list[Any]:
     part = units.percent(_LATEST_WRITES).replace(".0", "")
     beside.set_ylabel(f"write amplification\n(of the latest {part} of writes)", color="#6a6a6a")
     # A line at the edge would look like the frame.
-    beside.set_ylim(0.0, max(values) * _HEADROOM)
+    beside.set_ylim(0.0, (max(values) or 1.0) * _HEADROOM)
     return lines
 
 
