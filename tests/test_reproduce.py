@@ -409,7 +409,7 @@ def test_two_runs_of_one_name_are_one_experiment(quick, tmp_path):
     ("wrong", "right", "message"),
     [
         ("result.read.requests", "result.reads", "figure-1: Y-1: AttributeError: "),
-        ("result.read.requests", "result.series.height", "the tables that its Run names (result.py,"),
+        ("result.read.requests", "result.series.height", "tables that its Run names (result.py,"),
         ('[Run("one"', '[Run("One"', "its runs: ValueError: 'One' is no name of a run"),
         ("def it(runs):", "def it(runs)", "figure_1.py: SyntaxError: expected ':'"),
     ],
