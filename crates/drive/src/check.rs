@@ -236,10 +236,14 @@ fn check_record(experiment: &Experiment, problems: &mut Problems) {
 
 fn check_precondition(preconditioning: &PreconditionConfig, problems: &mut Problems) {
     let fills = preconditioning.fill != Fill::Empty;
-    let depends_on_fill =
-        preconditioning.age.is_some() || preconditioning.share.is_some() || preconditioning.in_step;
+    let depend_on_fill = [
+        ("age", preconditioning.age.is_some()),
+        ("share", preconditioning.share.is_some()),
+        ("in_step", preconditioning.in_step),
+    ];
+    let mut given = depend_on_fill.into_iter().filter(|(_, is_given)| *is_given);
     if preconditioning.snapshot.is_some() {
-        if fills || depends_on_fill {
+        if fills || given.next().is_some() {
             problems.push("precondition.snapshot", "the drive of a snapshot is filled and aged already; leave fill, share, age and in_step out, or the snapshot");
         }
         return;
@@ -249,12 +253,7 @@ fn check_precondition(preconditioning: &PreconditionConfig, problems: &mut Probl
             .push("precondition.share", "fills nothing; leave fill and age out for an empty drive");
     }
     if !fills {
-        let given = [
-            ("age", preconditioning.age.is_some()),
-            ("share", preconditioning.share.is_some()),
-            ("in_step", preconditioning.in_step),
-        ];
-        for (key, _) in given.into_iter().filter(|(_, given)| *given) {
+        for (key, _) in given {
             problems.push(format!("precondition.{key}"), "an empty drive has no data for this; set precondition.fill = \"sequential\" or \"random\"");
         }
     }

@@ -1,7 +1,7 @@
 //! Figures that follow from a datasheet by adding and multiplying. Each is calculated here from the
 //! configuration's numbers alone.
 
-use crate::common::{BY_HAND, Bench, Override, Table, experiment, run, set, transfer_ns};
+use crate::common::{self, BY_HAND, Bench, Override, Table, experiment, run, set, transfer_ns};
 use drive::{OpKind, Run};
 use host::Kind;
 use metrics::{Holder, State};
@@ -194,7 +194,7 @@ fn a_unit_that_would_straddle_pages_is_refused() {
             set("ftl.block_planes", 3),
             set("ftl.unit", kib(unit)),
         ];
-        let found = crate::common::try_experiment(BY_HAND, &overrides);
+        let found = common::try_experiment(BY_HAND, &overrides);
         assert!(found.is_err(), "a unit of {unit} KiB in pages of 16 KiB was accepted");
     }
 }
@@ -474,7 +474,7 @@ fn package(kind: &str, unit: &str, queue_depth: u32) -> (f64, Run) {
         set("concurrency.erase", unit),
     ];
     let outcome = run(&experiment(&text, &overrides));
-    let pages = crate::common::counted(&outcome) as f64;
+    let pages = common::counted(&outcome) as f64;
     let span = outcome.measured().span().as_secs_f64();
     (pages / span, outcome)
 }

@@ -3,7 +3,7 @@
 //! cause may be charged.
 
 use crate::common::{Bench, Done, Override, experiment, run, set, stats};
-use crate::poised::{PAGE, page, poised};
+use crate::poised::{self, PAGE, page, poised};
 use engine::Streams;
 use host::{Command, Kind, Priority};
 use metrics::State;
@@ -607,7 +607,7 @@ fn nearly_out_of_space(overrides: &[Override]) -> (Bench, u64) {
         set("ftl.allocation.streams", "separate"),
     ];
     all.extend_from_slice(overrides);
-    let mut bench = crate::poised::filled(&all);
+    let mut bench = poised::filled(&all);
     for number in [0, 1, 2, 8, 9, 10, 4, 5] {
         bench.alone(Kind::Write, page(0, number), PAGE);
     }
@@ -878,7 +878,7 @@ fn random_sequence(seed: u64) -> Vec<Done> {
     let mut of = |choices: &[&'static str]| choices[numbers.below(choices.len() as u64) as usize];
     let durability = of(&["none", "volatile", "capacitor"]);
     let orders: &[&str] = if durability == "none" { &["fifo"] } else { &["fifo", "lru"] };
-    let mut bench = crate::poised::filled(&[
+    let mut bench = poised::filled(&[
         set("buffer.durability", durability),
         set("buffer.size", of(&["8 KiB", "16 KiB", "1 MiB"])),
         set("buffer.read_hits", of(&["true", "false"])),

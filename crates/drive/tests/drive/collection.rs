@@ -6,7 +6,7 @@
 //! 25 + 100 us (read) and 100 + 200 us (write), a block erased in 1500 us.
 
 use crate::common::{BY_HAND, Bench, Override, experiment, set, try_run};
-use crate::poised::{PAGE, filled, page, poised};
+use crate::poised::{self, PAGE, filled, page, poised};
 use drive::{Device, OpKind, RequestId};
 use engine::Streams;
 use ftl::{Batch, BinId, BlockId, BlockState, Lpn};
@@ -306,7 +306,7 @@ fn a_unit_that_no_command_has_touched_collects_too() {
         set("precondition.fill", "sequential"),
         set("precondition.age.overwrites", "0.5"),
     ];
-    let mut bench = Bench::new(&crate::poised::shape(&with(thresholds(1, 1, 2), &more)));
+    let mut bench = Bench::new(&poised::shape(&with(thresholds(1, 1, 2), &more)));
     let ftl = bench.device.ftl();
     let needy = (0..2).filter(|bin| ftl.free_blocks(BinId(*bin)) <= 2).count();
     assert_eq!(needy, 2, "ageing leaves both dies with two blocks or less");
@@ -320,7 +320,7 @@ fn a_unit_that_no_command_has_touched_collects_too() {
 fn an_idle_unit_looks_again_once_data_has_died() {
     // 16 pages fill 4 of 8 blocks, and no victim gains space in the first idle gap.
     let more = [set("ftl.gc.idle_gap", "10 ms"), set("workload[0].region.size", "16 KiB")];
-    let mut bench = Bench::new(&crate::poised::shape(&with(thresholds(1, 1, 4), &more)));
+    let mut bench = Bench::new(&poised::shape(&with(thresholds(1, 1, 4), &more)));
     let full = overwrite(&mut bench, &(0..16).collect::<Vec<_>>());
     bench.until(full + 20_000 * US);
     assert_eq!(begun(&bench), [0, 0, 0, 0]);
@@ -369,7 +369,7 @@ fn collection_ends_where_no_block_gains_space() {
     // `check` refuses a stop threshold that cannot be passed; so the workload names
     // a small region, and the rest is written here. 16 pages fill 4 of 8 blocks.
     let more = [set("ftl.gc.idle_gap", "10 ms"), set("workload[0].region.size", "16 KiB")];
-    let mut bench = Bench::new(&crate::poised::shape(&with(thresholds(1, 1, 4), &more)));
+    let mut bench = Bench::new(&poised::shape(&with(thresholds(1, 1, 4), &more)));
     let full = overwrite(&mut bench, &(0..16).collect::<Vec<_>>());
     assert_eq!((begun(&bench), free_blocks(&bench)), ([0, 0, 0, 0], 4));
     // One invalid page: the others of block 0 fill the open block together with the new one.

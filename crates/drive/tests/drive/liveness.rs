@@ -1,6 +1,6 @@
 //! A drive always makes progress: waiting operations are served, whatever else is busy.
 
-use crate::common::{Bench, experiment, run, set, stats};
+use crate::common::{self, Bench, experiment, run, set, stats};
 use host::Kind;
 
 const US: u64 = 1_000;
@@ -90,12 +90,12 @@ fn a_full_drive_under_random_overwrites_goes_on_at_the_least_spare() {
                         ]
                     };
                     assert!(
-                        crate::common::try_experiment(text, &overrides(kept - 1)).is_err(),
+                        common::try_experiment(text, &overrides(kept - 1)).is_err(),
                         "{streams}: {} spare blocks are too few",
                         kept - 1
                     );
                     let run = run(&experiment(text, &overrides(kept)));
-                    assert_eq!(crate::common::counted(&run), 3_000);
+                    assert_eq!(common::counted(&run), 3_000);
                 }
             }
         }
@@ -122,10 +122,10 @@ fn a_drive_with_bad_blocks_goes_on_at_the_least_spare_that_is_accepted() {
                 set("ftl.over_provisioning.exported", format!("{} KiB", 4 * 8 * 32 * data_blocks)),
                 set("buffer.durability", "capacitor"),
             ];
-            Some((data_blocks, crate::common::try_experiment(text, &overrides).ok()?))
+            Some((data_blocks, common::try_experiment(text, &overrides).ok()?))
         });
         let (data_blocks, experiment) = least.expect("half of the drive is enough");
-        assert_eq!(crate::common::counted(&run(&experiment)), 4_000);
+        assert_eq!(common::counted(&run(&experiment)), 4_000);
         accepted.push(data_blocks);
     }
     println!("blocks of data a bin, of 40: {accepted:?}");
@@ -169,7 +169,7 @@ fn a_collection_that_does_not_yield_lets_reads_of_its_victim_end() {
             set("ftl.over_provisioning.exported", "672 KiB"),
         ];
         let run = run(&experiment(text, &overrides));
-        assert_eq!(crate::common::counted(&run), 3_000);
+        assert_eq!(common::counted(&run), 3_000);
         assert_eq!(stats(&run, 0, Kind::Read).unmapped, 0);
     }
 }
@@ -180,7 +180,7 @@ fn ages_without_end(planes: u32, kept: u32) {
     let blocks = 16;
     let text = format!(
         "[precondition]\nfill = \"sequential\"\nage = {{ overwrites = 2.0 }}\n{}",
-        crate::common::BY_HAND
+        common::BY_HAND
     );
     let aged = std::thread::spawn(move || {
         let overrides = [
@@ -193,11 +193,11 @@ fn ages_without_end(planes: u32, kept: u32) {
                 format!("{} KiB", 4 * planes * 4 * (blocks - kept)),
             ),
         ];
-        match crate::common::try_experiment(&text, &overrides) {
+        match common::try_experiment(&text, &overrides) {
             // A refusal is an acceptable answer.
             Err(refusal) => println!("{planes} planes, {kept} spare: {refusal}"),
             Ok(experiment) => println!("{planes} planes, {kept} spare: {:?}", {
-                crate::common::try_run(&experiment).map(|run| run.history().preconditioned.tally)
+                common::try_run(&experiment).map(|run| run.history().preconditioned.tally)
             }),
         }
     });

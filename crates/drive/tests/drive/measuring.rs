@@ -1,6 +1,6 @@
 //! Beginning and end of counting, runs that would not end, and the notes on a run.
 
-use crate::common::{experiment, run, set, stats, try_run};
+use crate::common::{self, experiment, run, set, stats, try_run};
 use drive::results::{Outcome, summary};
 use drive::{Experiment, Run, RunError, load};
 use ftl::Source;
@@ -72,7 +72,7 @@ fn a_year_of_nothing_takes_no_time() {
 
 // ---- runs that would not end ------------------------------------------------------------
 
-fn error(text: &str, overrides: &[crate::common::Override]) -> String {
+fn error(text: &str, overrides: &[common::Override]) -> String {
     let error = try_run(&experiment(text, overrides)).map(|_| ()).expect_err("it cannot be");
     println!("{error}");
     error
@@ -89,7 +89,7 @@ fn commands_that_take_no_time_do_not_go_on_for_ever() {
     let text = text.replace("time = \"1 s\"", "requests = 1500000");
     let bounded =
         experiment(&text, &[set("buffer.durability", "volatile"), set("run.audit", "false")]);
-    assert_eq!(crate::common::counted(&crate::common::run_fast(&bounded)), 1_500_000);
+    assert_eq!(common::counted(&common::run_fast(&bounded)), 1_500_000);
 }
 
 #[test]
@@ -99,7 +99,7 @@ fn requests_beyond_all_time_are_refused_by_the_name_of_their_workload() {
     assert!(error.contains("\"host\"") && error.contains("4.5 years"), "{error}");
     // A limit in time ends it before.
     let text = reads("think_time = \"3000 h\"\n[run]\ntime = \"8760 h\"\n");
-    assert_eq!(crate::common::counted(&run(&experiment(&text, &[]))), 2);
+    assert_eq!(common::counted(&run(&experiment(&text, &[]))), 2);
 }
 
 #[test]
@@ -202,7 +202,7 @@ const ONE_OF_SIXTEEN: &str = "
     time = \"60 ms\"
 ";
 
-fn one_of_sixteen() -> [crate::common::Override; 2] {
+fn one_of_sixteen() -> [common::Override; 2] {
     // The last write waits in the buffer and delays nobody.
     [set("ftl.over_provisioning.exported", "3840 KiB"), set("buffer.durability", "volatile")]
 }
@@ -236,7 +236,7 @@ fn a_collected_block_counts_with_all_that_was_moved_of_it_and_no_other() {
 
 // ---- notes ---------------------------------------------------------------------------
 
-fn notes_of(text: &str, overrides: &[crate::common::Override]) -> Vec<String> {
+fn notes_of(text: &str, overrides: &[common::Override]) -> Vec<String> {
     let experiment = experiment(text, overrides);
     let mut run = run(&experiment);
     notes(&mut run, &experiment)
@@ -329,7 +329,7 @@ fn small_drives_are_aged_until_steady_and_others_say_that_they_are_not() {
     let age = |overwrites: &str| {
         format!(
             "[precondition]\nfill = \"random\"\nage = {{ overwrites = {overwrites}, until_steady = true }}\n{}",
-            crate::common::BY_HAND
+            common::BY_HAND
         )
     };
     for (planes, blocks, pages) in [(1, 24, 16), (1, 64, 16), (4, 32, 64), (2, 48, 256)] {

@@ -1,7 +1,7 @@
 //! Snapshots: a drive that is started from one, in memory or from a file, equals the drive that was
 //! kept.
 
-use crate::common::{BY_HAND, Bench, Override, experiment, set};
+use crate::common::{self, BY_HAND, Bench, Override, experiment, set};
 use drive::check::{Found, Start, check_from};
 use drive::snapshot::{info, unfit};
 use drive::{Device, Experiment, Prepared, Run, RunError, Snapshot, preparation};
@@ -233,7 +233,7 @@ fn an_experiment_that_names_a_snapshot_starts_from_it() {
     let experiment = aged(&[]);
     let file = Scratch::holding("named", &taken(&experiment));
     let path = file.0.to_str().unwrap();
-    let naming = crate::common::experiment(&bare(), &[set("precondition.snapshot", path)]);
+    let naming = common::experiment(&bare(), &[set("precondition.snapshot", path)]);
     let run = started_from(None, &naming);
     assert_eq!(run.device().digest(), started_from(None, &experiment).device().digest());
     assert!(run.history().snapshot.is_some());
@@ -249,7 +249,7 @@ fn a_snapshot_of_an_experiment_that_names_one_is_of_that_drive() {
     let experiment = aged(&[]);
     let file = Scratch::holding("retaken", &taken(&experiment));
     let path = file.0.to_str().unwrap();
-    let again = taken(&crate::common::experiment(&bare(), &[set("precondition.snapshot", path)]));
+    let again = taken(&common::experiment(&bare(), &[set("precondition.snapshot", path)]));
     assert_eq!(again.origin.mapped_units, 768);
     let run = started_from(Some(&again), &experiment);
     assert_eq!(run.device().digest(), started_from(None, &experiment).device().digest());
@@ -270,7 +270,7 @@ fn a_shut_down_drive_keeps_what_waits_for_space() {
             set("buffer.partial_after", "1 ms"),
             set("seed", seed),
         ];
-        let experiment = crate::common::experiment(BY_HAND, &overrides);
+        let experiment = common::experiment(BY_HAND, &overrides);
         let mut bench = Bench::of(&experiment);
         let mut written = std::collections::BTreeSet::new();
         loop {
@@ -349,7 +349,7 @@ fn a_snapshots_space_is_what_counts() {
     let stop = |blocks: u32| {
         let region = "region = { size = \"64 KiB\" }\n    reads";
         let text = bare().replacen("reads", region, 1);
-        crate::common::experiment(&text, &[set("ftl.gc.stop", format!("\"{blocks} blocks\""))])
+        common::experiment(&text, &[set("ftl.gc.stop", format!("\"{blocks} blocks\""))])
     };
     let prepared = |blocks, snapshot| {
         let prepared = Prepared::new(&stop(blocks), Some(snapshot), &mut |_| true);

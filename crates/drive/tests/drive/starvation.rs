@@ -1,7 +1,8 @@
 //! Requests that starve, by arithmetic: not a nanosecond before the limit, and never if an event at
 //! the limit answers them.
 
-use crate::common::{Override, experiment, set};
+use crate::common::{self, Override, experiment, set};
+use crate::poised;
 use drive::device::{Stage, Standing};
 use drive::results::{Outcome, summary};
 use drive::starvation::{Starved, Watch};
@@ -40,7 +41,7 @@ fn watched(then: &str, limit_ns: u64) -> Override {
 }
 
 fn on_poised(text: &str, overrides: &[Override]) -> Experiment {
-    experiment(text, &crate::poised::shape(overrides))
+    experiment(text, &poised::shape(overrides))
 }
 
 /// Runs to the end, or to the request that starves.
@@ -269,7 +270,7 @@ fn waiting_in_the_host_does_not_count() {
                 queue_depth = 1\nstop = { requests = 50 }\n";
     let (whole, none) = run(&experiment(text, &[watched("stop", 125 * US)]));
     assert_eq!(none, None);
-    let longest = crate::common::stats(&whole, 0, Kind::Read).latency.max().unwrap();
+    let longest = common::stats(&whole, 0, Kind::Read).latency.max().unwrap();
     assert!(longest.as_ns() > 5_000 * US, "but latency counts it: {longest}");
     assert_eq!(watch(&whole).longest(whole.now()).as_ns(), 125 * US);
 }
@@ -336,7 +337,7 @@ fn a_drive_that_is_stuck_ends_by_the_limit() {
     let text = "[precondition]\nfill = \"sequential\"\n[[workload]]\nname = \"host\"\n\
                 reads = \"0 %\"\n[run]\nrequests = 100000\n";
     let worn = [set("nand.endurance", 1), set("run.audit", false)];
-    let stuck = crate::common::try_run(&experiment(text, &worn)).map(drop).unwrap_err();
+    let stuck = common::try_run(&experiment(text, &worn)).map(drop).unwrap_err();
     for words in ["the drive is stuck at ", "ms with ", "wore out or failed", "run.untimed = true"]
     {
         assert!(stuck.contains(words), "{words}: {stuck}");
@@ -360,8 +361,7 @@ fn nothing_is_kept_where_nothing_is_looked_for() {
 #[test]
 fn a_limit_of_nothing_is_refused() {
     let text = erasing("");
-    let refused =
-        crate::common::try_experiment(&text, &crate::poised::shape(&[watched("stop", 0)]));
+    let refused = common::try_experiment(&text, &poised::shape(&[watched("stop", 0)]));
     let refused = refused.unwrap_err();
     assert!(refused.contains("run.starvation.limit: must be more than 0"), "{refused}");
 }

@@ -1,7 +1,8 @@
 //! Erases that are suspended for reads, by arithmetic: refused a nanosecond before the safe point,
 //! granted on time, and resumed afterwards.
 
-use crate::common::{Bench, Override, set};
+use crate::common::{self, Bench, Override, set};
+use crate::poised;
 use drive::policies::suspension::Suspension;
 use host::Kind;
 use metrics::State;
@@ -16,8 +17,8 @@ const STEPS: &str =
 /// Undisturbed the erase is over at 2225. A read takes 25 us to sense and 100 us on the channel.
 fn erasing(overrides: &[Override]) -> (Bench, u64) {
     let all = [&[set("nand.erase", STEPS)], overrides].concat();
-    let (mut bench, start) = crate::poised::poised(&all);
-    bench.submit(start, Kind::Write, crate::poised::page(0, 5), PAGE);
+    let (mut bench, start) = poised::poised(&all);
+    bench.submit(start, Kind::Write, poised::page(0, 5), PAGE);
     (bench, start)
 }
 
@@ -38,9 +39,7 @@ fn answered(overrides: &[Override], at: &[u64]) -> (Vec<u64>, Bench) {
     let reads: Vec<u32> = at
         .iter()
         .zip(1..)
-        .map(|(at, page)| {
-            bench.submit(start + at * US, Kind::Read, crate::poised::page(0, page), PAGE)
-        })
+        .map(|(at, page)| bench.submit(start + at * US, Kind::Read, poised::page(0, page), PAGE))
         .collect();
     bench.settle();
     let finished = reads.iter().map(|tag| (bench.done(*tag).finished - start) / US).collect();
@@ -70,7 +69,7 @@ fn an_erase_is_suspended_at_the_end_of_its_step() {
 fn to_the_nanosecond() {
     for (at, safe_point) in [(1_225 * US - 1, 1_225), (1_225 * US + 1, 1_725)] {
         let (mut bench, start) = erasing(&by_steps());
-        let read = bench.submit(start + at, Kind::Read, crate::poised::page(0, 1), PAGE);
+        let read = bench.submit(start + at, Kind::Read, poised::page(0, 1), PAGE);
         bench.settle();
         assert_eq!(bench.done(read).finished - start, (safe_point + 125) * US);
         let waited = bench.done(read).of(State::UnitErase);
@@ -135,8 +134,8 @@ fn the_erase_is_counted_once_and_only_delayed() {
 #[test]
 fn a_write_does_not_take_the_unit_while_an_erase_is_suspended() {
     let (mut bench, start) = erasing(&by_steps());
-    let read = bench.submit(start + 1_000 * US, Kind::Read, crate::poised::page(0, 1), PAGE);
-    let write = bench.submit(start + 1_100 * US, Kind::Write, crate::poised::page(0, 9), PAGE);
+    let read = bench.submit(start + 1_000 * US, Kind::Read, poised::page(0, 1), PAGE);
+    let write = bench.submit(start + 1_100 * US, Kind::Write, poised::page(0, 9), PAGE);
     bench.settle();
     assert_eq!(bench.done(read).finished, start + 1_350 * US);
     // The erase is over at 2350; then 100 us on the channel and 200 us to program.
@@ -157,18 +156,12 @@ fn under(scheme: &str, more: &[Override], at: &[u64]) -> (Vec<u64>, u64, Bench) 
     let mut write = None;
     for (at, page) in at.iter().zip((1..9).cycle()) {
         if *at > 1_100 && write.is_none() {
-            write = Some(bench.submit(
-                start + 1_100 * US,
-                Kind::Write,
-                crate::poised::page(0, 9),
-                PAGE,
-            ));
+            write = Some(bench.submit(start + 1_100 * US, Kind::Write, poised::page(0, 9), PAGE));
         }
-        reads.push(bench.submit(start + at * US, Kind::Read, crate::poised::page(0, page), PAGE));
+        reads.push(bench.submit(start + at * US, Kind::Read, poised::page(0, page), PAGE));
     }
-    let write = write.unwrap_or_else(|| {
-        bench.submit(start + 1_100 * US, Kind::Write, crate::poised::page(0, 9), PAGE)
-    });
+    let write = write
+        .unwrap_or_else(|| bench.submit(start + 1_100 * US, Kind::Write, poised::page(0, 9), PAGE));
     bench.settle();
     let finished = reads.iter().map(|tag| (bench.done(*tag).finished - start) / US).collect();
     let erased = (bench.done(write).finished - start) / US - 300;
@@ -322,8 +315,7 @@ fn reads_before_partial_writes_interrupt_only_where_all_reads_may() {
     for (who, finished) in [("host-reads", 2_225 + 125 + 300), ("reads", 2_775 + 300)] {
         let scheme = [set("nand.erase", PHASES), set("scheduler.suspension", "i-es")];
         let (mut bench, start) = erasing(&[&scheme[..], &by(who)].concat());
-        let write =
-            bench.submit(start + 1_000 * US, Kind::Write, crate::poised::page(0, 1), PAGE / 2);
+        let write = bench.submit(start + 1_000 * US, Kind::Write, poised::page(0, 1), PAGE / 2);
         bench.settle();
         assert_eq!((bench.done(write).finished - start) / US, finished, "{who}");
     }
@@ -346,7 +338,7 @@ fn deferred(batching: &str, at: &[u64]) -> (u64, Bench) {
     let more = &more[..if batching.is_empty() { 2 } else { 3 }];
     let (mut bench, start) = erasing(&[&level[..], more].concat());
     for (at, page) in at.iter().zip(1..) {
-        bench.submit(start + at * US, Kind::Read, crate::poised::page(0, page), PAGE);
+        bench.submit(start + at * US, Kind::Read, poised::page(0, page), PAGE);
     }
     let end = bench.settle();
     assert_eq!(bench.device.ftl().tally.erases, 1);
@@ -372,12 +364,12 @@ fn an_erase_that_space_waits_for_does_not_wait() {
         set("scheduler.erase_batching", "{ quiet = \"300 us\" }"),
     ];
     // One more block is rewritten, so that two have three invalid pages each.
-    let (mut bench, _) = crate::poised::poised(&overrides);
+    let (mut bench, _) = poised::poised(&overrides);
     for number in [8, 9, 10, 12] {
-        bench.alone(Kind::Write, crate::poised::page(0, number), PAGE);
+        bench.alone(Kind::Write, poised::page(0, number), PAGE);
     }
     let start = bench.settle();
-    bench.submit(start, Kind::Write, crate::poised::page(0, 5), PAGE);
+    bench.submit(start, Kind::Write, poised::page(0, 5), PAGE);
     // The first begins at 725, as its bin is at the foreground threshold. The page of the second
     // is read and programmed after that, and as one block more is free by then, it waits.
     let first = 725 + 1_500;
@@ -407,7 +399,7 @@ requests = 6000
         set("ftl.gc.stop", "3 blocks"),
         set("scheduler.suspension", scheme),
     ];
-    let run = crate::common::run(&crate::common::experiment(work, &overrides));
+    let run = common::run(&common::experiment(work, &overrides));
     (run.device().digest(), run.device().counters().suspensions)
 }
 
@@ -439,7 +431,7 @@ fn a_cap_ends_what_reads_without_a_gap_would_keep_from_ever_going_on() {
         let (mut bench, start) = erasing(&[&scheme[..], more].concat());
         let pages = (1..9).cycle();
         for (at, page) in reads.iter().zip(pages) {
-            bench.submit(start + at * US, Kind::Read, crate::poised::page(0, page), PAGE);
+            bench.submit(start + at * US, Kind::Read, poised::page(0, page), PAGE);
         }
         bench.settle();
         bench.device.counters().longest_collection.as_ns() / US
@@ -459,7 +451,7 @@ fn an_erase_with_nothing_left_to_do_does_not_wait_for_reads() {
     let scheme = [set("nand.erase", plain), set("scheduler.suspension", "i-es")];
     let (mut bench, start) = erasing(&scheme);
     for (at, page) in [1_050, 1_100, 1_200, 1_300].into_iter().zip(1..) {
-        bench.submit(start + at * US, Kind::Read, crate::poised::page(0, page), PAGE);
+        bench.submit(start + at * US, Kind::Read, poised::page(0, page), PAGE);
     }
     bench.settle();
     // The reads that were asked for by 1125 go first.

@@ -1,6 +1,6 @@
 //! Static wear-leveling: the blocks that are passed over, and the blocks that take cold data.
 
-use crate::common::{Bench, Override, set};
+use crate::common::{self, Bench, Override, set};
 use ftl::BlockState;
 use host::Kind;
 
@@ -142,7 +142,7 @@ requests = 100000
 "#;
 
 fn untimed(overrides: &[Override]) -> drive::Run {
-    let (text, mut overrides) = crate::common::configuration(UNTIMED, overrides);
+    let (text, mut overrides) = common::configuration(UNTIMED, overrides);
     overrides.retain(|(path, _)| path != "run.audit");
     let (experiment, _) = drive::load::load(&text, "untimed.toml", &overrides)
         .unwrap_or_else(|problems| panic!("{problems}"));
@@ -164,8 +164,7 @@ fn an_untimed_run_writes_as_much_as_one_with_it() {
     run.device().ftl().audit().unwrap();
     // In a timed run, the same requests have the same amplification, except for blocks open at the
     // end.
-    let timed =
-        crate::common::run(&crate::common::experiment(&UNTIMED.replace("untimed = true", ""), &[]));
+    let timed = common::run(&common::experiment(&UNTIMED.replace("untimed = true", ""), &[]));
     let of = |run: &drive::Run| run.measured().tally().write_amplification();
     assert!((of(&run) / of(&timed) - 1.0).abs() < 0.02, "{} and {}", of(&run), of(&timed));
 }
@@ -187,7 +186,7 @@ fn an_untimed_run_ends_when_the_drive_is_worn_out() {
 
 #[test]
 fn the_digest_of_an_untimed_run_knows_what_the_firmware_did() {
-    let digest = |overrides: &[crate::common::Override]| untimed(overrides).device().digest();
+    let digest = |overrides: &[common::Override]| untimed(overrides).device().digest();
     let plain = digest(&[]);
     assert_eq!(digest(&[]), plain);
     // The same requests each time.
@@ -217,7 +216,7 @@ fn the_digest_of_a_life_has_its_last_command() {
         );
         let overrides =
             [set("nand.endurance", 3), set("run.untimed", true), set("run.audit", false)];
-        let experiment = crate::common::experiment(&text, &overrides);
+        let experiment = common::experiment(&text, &overrides);
         let surveys: Vec<_> =
             experiment.workload.iter().map(|workload| workload.survey().unwrap()).collect();
         let mut run = drive::Run::new(&experiment, &surveys, &mut |_| true).unwrap().unwrap();
@@ -253,7 +252,7 @@ fn blocks_that_are_erased_in_another_order_give_another_digest() {
 #[test]
 fn an_untimed_run_has_no_rates() {
     let text = UNTIMED.replace("requests = 100000", "requests = 1000");
-    let (text, mut overrides) = crate::common::configuration(&text, &[]);
+    let (text, mut overrides) = common::configuration(&text, &[]);
     overrides.retain(|(path, _)| path != "run.audit");
     let (experiment, checked) = drive::load::load(&text, "untimed.toml", &overrides).unwrap();
     let mut run = drive::Run::new(&experiment, &[None], &mut |_| true).unwrap().unwrap();
@@ -279,7 +278,7 @@ fn an_untimed_run_has_no_rates() {
 
 #[test]
 fn what_was_asked_for_until_the_drive_was_worn_out_is_told_in_units() {
-    let (text, mut overrides) = crate::common::configuration(UNTIMED, &[set("nand.endurance", 20)]);
+    let (text, mut overrides) = common::configuration(UNTIMED, &[set("nand.endurance", 20)]);
     overrides.retain(|(path, _)| path != "run.audit");
     let (experiment, checked) = drive::load::load(&text, "untimed.toml", &overrides).unwrap();
     let mut run = drive::Run::new(&experiment, &[None], &mut |_| true).unwrap().unwrap();

@@ -1,12 +1,12 @@
 //! A map that is larger than the host's range: units that the firmware writes for itself are
 //! mapped, moved, saved in snapshots and recovered like those of the host.
 
-use crate::common::taken_up;
+use crate::common::{self, taken_up};
 use engine::{Stream as Numbers, Streams};
 use ftl::recovery::{Interrupted, MapFrom, Means};
 use ftl::state::Unknown;
 use ftl::{BinChoice, Ftl, FtlConfig, Layout, Lpn, PoolId, Source, Untimed};
-use nand::Geometry;
+use serde_json::json;
 
 /// Units that the host may address, and units that the firmware writes for itself.
 const HOST: u32 = 72;
@@ -16,46 +16,14 @@ const OWN: u32 = 9;
 const PHYSICAL: u32 = 128;
 
 fn config() -> FtlConfig {
-    serde_json::from_value(serde_json::json!({
-        "unit": "4 KiB",
-        "block_planes": 1,
+    common::config(json!({
         "over_provisioning": { "exported": "288 KiB" },
-        "bad_blocks": { "factory": "0 %", "grown_per_erase": "0 %" },
-        "allocation": {
-            "pool": "package",
-            "order": "CWDP",
-            "choice": "round-robin",
-            "streams": "separate",
-            "free_block": "fifo",
-        },
-        "gc": {
-            "victim": { "policy": "greedy" },
-            "background": "1 block",
-            "foreground": "1 block",
-            "stop": "1 block",
-            "preemptible": true,
-            "pacing": "none",
-            "copy_back": false,
-            "window": 1,
-        },
+        "allocation": common::allocation("package", "separate"),
     }))
-    .unwrap()
 }
 
 fn layout() -> Layout {
-    let geometry = Geometry {
-        channels: 1,
-        gang_channels: 1,
-        lanes: 1,
-        packages_per_channel: 2,
-        dies_per_package: 1,
-        planes_per_die: 1,
-        blocks_per_plane: 8,
-        pages_per_block: 4,
-        page_bytes: 8192,
-        spare_bytes: 0,
-    };
-    Layout::new(&geometry, &config(), u128::from(HOST) * 4096).unwrap()
+    Layout::new(&common::geometry(2, 8, 8192), &config(), u128::from(HOST) * 4096).unwrap()
 }
 
 /// A new drive with units of its own.

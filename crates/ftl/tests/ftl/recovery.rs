@@ -1,9 +1,10 @@
 //! Recovery of small states that are built by hand.
 
+use crate::common;
 use engine::Streams;
 use ftl::recovery::{Interrupted, MapFrom, Means, Recovered, ScannedBlock};
-use ftl::{Batch, BinId, BlockId, BlockState, Ftl, FtlConfig, Layout, Lpn, Ppn, Stream};
-use nand::Geometry;
+use ftl::{Batch, BinId, BlockId, BlockState, Ftl, Layout, Lpn, Ppn, Stream};
+use serde_json::json;
 
 const BIN: BinId = BinId(0);
 /// Pages of a block, of which each holds a unit.
@@ -17,43 +18,8 @@ fn firmware(endurance: u32) -> Ftl {
 
 /// The same drive with units of its own above those 12.
 fn firmware_with(endurance: u32, above: u32) -> Ftl {
-    let geometry = Geometry {
-        channels: 1,
-        gang_channels: 1,
-        lanes: 1,
-        packages_per_channel: 1,
-        dies_per_package: 1,
-        planes_per_die: 1,
-        blocks_per_plane: 6,
-        pages_per_block: PAGES,
-        page_bytes: 4096,
-        spare_bytes: 0,
-    };
-    let config: FtlConfig = serde_json::from_value(serde_json::json!({
-        "unit": "4 KiB",
-        "block_planes": 1,
-        "over_provisioning": { "exported": "48 KiB" },
-        "bad_blocks": { "factory": "0 %", "grown_per_erase": "0 %" },
-        "allocation": {
-            "pool": "drive",
-            "order": "CWDP",
-            "choice": "round-robin",
-            "streams": "separate",
-            "free_block": "fifo",
-        },
-        "gc": {
-            "victim": { "policy": "greedy" },
-            "background": "1 block",
-            "foreground": "1 block",
-            "stop": "1 block",
-            "preemptible": true,
-            "pacing": "none",
-            "copy_back": false,
-            "window": 1,
-        },
-    }))
-    .unwrap();
-    let layout = Layout::new(&geometry, &config, 12 * 4096).unwrap();
+    let config = common::config(json!({ "over_provisioning": { "exported": "48 KiB" } }));
+    let layout = Layout::new(&common::geometry(1, 6, 4096), &config, 12 * 4096).unwrap();
     let layout = layout.with_units_above(above).unwrap();
     let mut ftl = Ftl::new(layout, &config, endurance, Streams::new(1));
     ftl.keep_metadata(true);

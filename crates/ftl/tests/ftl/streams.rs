@@ -1,12 +1,12 @@
 //! Write streams: the block that each writes to, the blocks that it leaves to others, and its
 //! room.
 
-use crate::common::taken_up;
+use crate::common::{self, taken_up};
 use engine::Streams;
 use ftl::state::Unknown;
 use ftl::{BinId, BlockState, Ftl, FtlConfig, Layout, Lpn, Stream};
-use nand::Geometry;
 use proptest::prelude::*;
+use serde_json::json;
 
 const BIN: BinId = BinId(0);
 
@@ -15,49 +15,17 @@ const TABLES: [(&str, &str); 4] =
     [("separate", "collection"), ("shared", "collection"), ("separate", "own"), ("shared", "own")];
 
 fn config((streams, scrub): (&str, &str)) -> FtlConfig {
-    serde_json::from_value(serde_json::json!({
-        "unit": "4 KiB",
-        "block_planes": 1,
+    common::config(json!({
         "over_provisioning": { "exported": "48 KiB" },
-        "bad_blocks": { "factory": "0 %", "grown_per_erase": "0 %" },
         "scrub": { "interval": "1 s", "choice": { "policy": "oldest" }, "stream": scrub },
-        "allocation": {
-            "pool": "drive",
-            "order": "CWDP",
-            "choice": "round-robin",
-            "streams": streams,
-            "free_block": "fifo",
-        },
-        "gc": {
-            "victim": { "policy": "greedy" },
-            "background": "1 block",
-            "foreground": "1 block",
-            "stop": "1 block",
-            "preemptible": true,
-            "pacing": "none",
-            "copy_back": false,
-            "window": 1,
-        },
+        "allocation": common::allocation("drive", streams),
     }))
-    .unwrap()
 }
 
 /// One plane of 6 blocks of 4 pages, each a unit.
 fn firmware(table: (&str, &str)) -> Ftl {
-    let geometry = Geometry {
-        channels: 1,
-        gang_channels: 1,
-        lanes: 1,
-        packages_per_channel: 1,
-        dies_per_package: 1,
-        planes_per_die: 1,
-        blocks_per_plane: 6,
-        pages_per_block: 4,
-        page_bytes: 4096,
-        spare_bytes: 0,
-    };
     let config = config(table);
-    let layout = Layout::new(&geometry, &config, 12 * 4096).unwrap();
+    let layout = Layout::new(&common::geometry(1, 6, 4096), &config, 12 * 4096).unwrap();
     Ftl::new(layout, &config, 0, Streams::new(1))
 }
 

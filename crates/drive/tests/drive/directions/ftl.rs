@@ -1,6 +1,6 @@
 //! Mapping unit, blocks over planes, over-provisioning and bad blocks.
 
-use crate::common::{Override, set};
+use crate::common::{self, Override, set};
 use crate::directions::case::{Case, Scene, about, case};
 use crate::directions::requests::{KIB, PAGE, US, four_sigma, logical_units};
 use ftl::{BinId, Source};
@@ -115,6 +115,6 @@ pub fn cases() -> Vec<Case> {
 }
 
 /// Units that were moved, for the files that count them.
-pub fn moved(bench: &crate::common::Bench) -> u64 {
+pub fn moved(bench: &common::Bench) -> u64 {
     bench.device.ftl().tally.units[Source::Gc as usize]
 }

@@ -1,6 +1,6 @@
 //! The experiment as a whole, and presets.
 
-use crate::common::set;
+use crate::common::{self, set};
 use crate::directions::case::{Case, case};
 use crate::directions::requests::PAGE;
 use drive::results::{Outcome, summary};
@@ -11,7 +11,7 @@ use host::Kind;
 fn title(experiment: &Experiment) -> String {
     let text = serde_json::to_string(experiment).expect("plain data");
     let (_, checked) = load::load_json(&text, "case.json", &[]).expect("it is sound");
-    let mut run = crate::common::run(experiment);
+    let mut run = common::run(experiment);
     let outcome = Outcome { host_cpu_seconds: 0.0, complete: true };
     summary(&mut run, experiment, &checked, &[None], outcome)["title"].to_string()
 }

@@ -1,6 +1,6 @@
 //! Recovery from power cuts: the source of the map, and the durability of trims.
 
-use crate::common::Bench;
+use crate::common::{self, Bench};
 use crate::directions::case::{Case, Scene, case};
 use crate::directions::requests::{PAGE, US};
 use drive::recovery::Outage;
@@ -40,11 +40,11 @@ pub fn cases() -> Vec<Case> {
             ]),
         // A hundred writes take 30 ms.
         case("drive.recovery.map(checkpoint).every")
-            .given(&[crate::common::set("recovery.map.policy", "checkpoint")])
+            .given(&[common::set("recovery.map.policy", "checkpoint")])
             .see("checkpoints", checkpoints)
             .under([("1 ms", 30), ("7 ms", 4), ("31 ms", 0)]),
         case("drive.recovery.map(checkpoint).units")
-            .given(&[crate::common::set("recovery.map.policy", "checkpoint")])
+            .given(&[common::set("recovery.map.policy", "checkpoint")])
             .see("checkpoints", checkpoints)
             .under([("1", 100), ("30", 3), ("101", 0)]),
         case("drive.recovery.trims")

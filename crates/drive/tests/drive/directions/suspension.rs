@@ -1,6 +1,6 @@
 //! Suspension of erases and programs for reads.
 
-use crate::common::{Bench, Override, set};
+use crate::common::{self, Bench, Override, set};
 use crate::directions::case::{Case, Scene, case};
 use crate::directions::requests::{PAGE, US};
 use crate::directions::scheduler::{collecting, find_outside, functions};
@@ -90,7 +90,7 @@ fn end_of_two_erases(scene: &Scene) -> u64 {
 /// the summary, less 1, divided by the effect of their extra ramps at 1 % for each of 1000.
 fn error_rate(scene: &Scene) -> String {
     let experiment = scene.experiment();
-    let mut run = crate::common::run(&experiment);
+    let mut run = common::run(&experiment);
     let checked = drive::check::check(&experiment).expect("it ran");
     let outcome = drive::results::Outcome { host_cpu_seconds: 0.0, complete: true };
     let summary = drive::results::summary(&mut run, &experiment, &checked, &[None, None], outcome);

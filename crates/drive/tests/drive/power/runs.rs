@@ -1,6 +1,6 @@
 //! Whole runs with power cuts, and refusals.
 
-use crate::common::{experiment, run, set, try_experiment};
+use crate::common::{self, experiment, run, set, try_experiment};
 use crate::power::{LOOK, US, ns, recovering};
 use drive::recovery::Outage;
 use engine::Instant;
@@ -89,7 +89,7 @@ fn open_loop_waits_for_the_drive(depth: &str, queued: u64) {
     let up_at = 1_500 * US + 66 * LOOK;
     let waiting = (2..10).filter(|ms| ms * 1_000 * US < up_at).count();
     assert_eq!(waiting, 2);
-    let stats = crate::common::stats(&run, 0, Kind::Write);
+    let stats = common::stats(&run, 0, Kind::Write);
     assert_eq!(stats.latency.count(), 10);
     // The first waiting request came at 2 ms and is written in 300 us.
     let longest = stats.latency.max().unwrap();
@@ -118,7 +118,7 @@ fn a_think_time_that_ends_without_power_is_followed_by_waiting_for_it() {
     // One page of each of 64 blocks, and one more page of the block that is written.
     let up_at = 1_500 * US + 65 * LOOK;
     assert_eq!(ns(outage.took), 65 * LOOK);
-    let stats = crate::common::stats(&run, 0, Kind::Write);
+    let stats = common::stats(&run, 0, Kind::Write);
     assert_eq!(stats.latency.count(), 3);
     assert_eq!(ns(stats.latency.max().unwrap()), up_at + 300 * US - 2_300 * US);
     let blamed = |state: State| stats.bands.total()[state as usize];
@@ -141,7 +141,7 @@ fn what_replaces_a_lost_request_is_asked_for_when_the_drive_is_there() {
         let run = run(&experiment(&text, &given));
         let [outage] = run.outages() else { panic!("one cut") };
         assert_eq!((outage.lost_requests, run.issued()), (1, 5));
-        let stats = crate::common::stats(&run, 0, Kind::Write);
+        let stats = common::stats(&run, 0, Kind::Write);
         assert_eq!(stats.latency.count(), 4);
         assert_eq!(ns(stats.latency.max().unwrap()), 300 * US);
         assert_eq!(stats.bands.total()[State::PowerOff as usize], 0);
@@ -165,7 +165,7 @@ fn a_run_that_ends_in_an_outage_answers_what_was_asked_for_before() {
         time = \"2.5 ms\"
     ";
     let run = run(&experiment(text, &recovering(&[set("run.power_cut", "{ at = \"1.5 ms\" }")])));
-    let stats = crate::common::stats(&run, 0, Kind::Write);
+    let stats = common::stats(&run, 0, Kind::Write);
     assert_eq!((run.issued(), stats.latency.count()), (2, 2));
     assert_eq!(run.elapsed().as_ns(), 1_500 * US + 65 * LOOK + 300 * US);
 }

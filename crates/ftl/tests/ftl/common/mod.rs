@@ -1,11 +1,65 @@
-//! Snapshots in tests: the state of one firmware, restored by another.
+//! Small firmware for tests, and snapshots: the state of one firmware, restored by another.
 
-use ftl::Ftl;
 use ftl::state::{Rest, Unknown};
+use ftl::{Ftl, FtlConfig};
+use nand::Geometry;
+use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, Write};
 use std::sync::Arc;
+
+/// A configuration that collects greedily from one free block on; `changes` replace whole tables or
+/// add some.
+pub fn config(changes: Value) -> FtlConfig {
+    let mut config = json!({
+        "unit": "4 KiB",
+        "block_planes": 1,
+        "bad_blocks": { "factory": "0 %", "grown_per_erase": "0 %" },
+        "allocation": allocation("drive", "separate"),
+        "gc": {
+            "victim": { "policy": "greedy" },
+            "background": "1 block",
+            "foreground": "1 block",
+            "stop": "1 block",
+            "preemptible": true,
+            "pacing": "none",
+            "copy_back": false,
+            "window": 1,
+        },
+    });
+    for (key, value) in changes.as_object().expect("a table of changes") {
+        config[key] = value.clone();
+    }
+    serde_json::from_value(config).unwrap()
+}
+
+/// The table of allocation.
+pub fn allocation(pool: &str, streams: &str) -> Value {
+    json!({
+        "pool": pool,
+        "order": "CWDP",
+        "choice": "round-robin",
+        "streams": streams,
+        "free_block": "fifo",
+    })
+}
+
+/// Packages of one plane on a channel, with blocks of four pages.
+pub fn geometry(packages: u32, blocks: u32, page_bytes: u64) -> Geometry {
+    Geometry {
+        channels: 1,
+        gang_channels: 1,
+        lanes: 1,
+        packages_per_channel: packages,
+        dies_per_package: 1,
+        planes_per_die: 1,
+        blocks_per_plane: blocks,
+        pages_per_block: 4,
+        page_bytes,
+        spare_bytes: 0,
+    }
+}
 
 /// Error of a snapshot's columns.
 enum Failed {
