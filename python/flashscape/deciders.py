@@ -88,12 +88,22 @@ def _suspension(drive: Drive) -> str:
 
 
 def _reservation(drive: Drive) -> str:
-    until = drive["ftl"]["gc"].get("reserve_until", "erase")
-    end = {"erase": "until the erase of its victim", "stop": "until it has freed enough blocks"}
-    return (
+    gc = drive["ftl"]["gc"]
+    until = gc.get("reserve_until", "erase")
+    ends = {
+        "copied": "until the last copy of its victim",
+        "erase": "until the erase of its victim",
+        "stop": "until it has freed enough blocks",
+    }
+    told = (
         f'is false, and drive.ftl.gc.reserve_until is "{until}": a collection keeps its flash '
-        f"{end.get(until, 'for longer')}, also while the flash is idle"
+        f"{ends[until]}, also while the flash is idle"
     )
+    blocking = gc.get("blocking", "plane")
+    kept = {"channel": "its channel", "controller": "all channels"}.get(blocking)
+    if kept is None:
+        return told
+    return f'{told}; drive.ftl.gc.blocking is "{blocking}": it keeps {kept} while it copies'
 
 
 def _order(drive: Drive) -> str:

@@ -2,6 +2,7 @@
 //! it; and the figures that follow from settings without contradictions.
 
 mod buffer;
+mod collection;
 mod derived;
 mod durations;
 mod flash;
@@ -89,6 +90,7 @@ fn check_all(
     recovery::check(experiment, &mut problems);
     let times_are_sound = durations::check(experiment, &mut problems);
     let Some(layout) = layout else { return Err(problems) };
+    collection::check_gain(&drive.ftl.gc, &layout, &mut problems);
     suspension::check_backlog(drive, &layout, &mut problems);
     workloads::check(experiment, &layout, &mut problems);
     if times_are_sound {

@@ -165,8 +165,17 @@ fn preconditioned(
 const ASLEEP: [&str; 6] = ["preset", "concurrency", "scheduler", "buffer", "link", "firmware"];
 /// The same for collection: keys that decide when it works, and not which victims it chooses or how
 /// many.
-const ASLEEP_OF_GC: [&str; 7] =
-    ["idle_gap", "pacing", "preemptible", "reserve_until", "copy_back", "streaming", "window"];
+const ASLEEP_OF_GC: [&str; 9] = [
+    "idle_gap",
+    "pacing",
+    "preemptible",
+    "reserve_until",
+    "blocking",
+    "at_once",
+    "copy_back",
+    "streaming",
+    "window",
+];
 
 /// All settings that filling and ageing depend on: experiments with equal values fill and age their
 /// drives alike, to the last bit. `None` if an experiment does neither.

@@ -43,7 +43,10 @@ pub use blocks::{BlockState, Source, Tally};
 pub use config::{BadBlocksConfig, FtlConfig, OverProvisioning, PartialWrites};
 pub use factory::FactoryBlocks;
 pub use ftl::Ftl;
-pub use gc::{GcConfig, Level, Pacing, ReserveUntil, Threshold, Thresholds, VictimPolicy};
+pub use gc::{
+    AtOnce, Blocking, Gain, GcConfig, Level, Pacing, ReserveUntil, Threshold, Thresholds,
+    VictimPolicy,
+};
 pub use ids::{Batch, BinId, BlockId, Lpn, PoolId, Ppn};
 pub use layout::Layout;
 pub use scrub::{ScrubChoice, ScrubConfig, ScrubStream};

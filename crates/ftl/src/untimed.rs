@@ -104,9 +104,8 @@ impl Untimed {
         let streams = ftl.streams_of_bins();
         for bin in (0..ftl.layout.bins).map(BinId) {
             while !ftl.has_enough_for(bin, streams.len() as u32) {
-                if !collect(ftl, bin) {
-                    return Err(bin);
-                }
+                let victim = ftl.pick_any_victim(bin).ok_or(bin)?;
+                collect_victim(ftl, bin, victim);
             }
             for stream in streams {
                 renew(ftl, bin, *stream);
@@ -210,14 +209,18 @@ fn commit_batch(ftl: &mut Ftl, at: Batch, from: Option<Batch>, units: &[Lpn], so
 
 /// Collects one block of a bin; returns false if none gains space.
 fn collect(ftl: &mut Ftl, bin: BinId) -> bool {
-    let Some(victim) = ftl.pick_victim(bin) else { return false };
+    let victim = ftl.pick_victim(bin);
+    victim.inspect(|victim| collect_victim(ftl, bin, *victim)).is_some()
+}
+
+/// Moves the valid units of a victim and erases it, and moves cold data into it if it is worn.
+fn collect_victim(ftl: &mut Ftl, bin: BinId, victim: BlockId) {
     evacuate(ftl, bin, victim);
     while ftl.migration(bin).is_some()
         && let Some(cold) = ftl.pick_cold(bin)
     {
         evacuate(ftl, bin, cold);
     }
-    true
 }
 
 /// Moves the valid units of a block and erases it.

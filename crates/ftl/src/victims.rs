@@ -1,38 +1,74 @@
 //! Victims: the choice of the block of a bin that is collected or scrubbed next, the reads that
 //! delay its erase, and the erase.
 
-use crate::blocks::{BARRED, BlockState, Source};
+use crate::blocks::{BARRED, BlockState, Blocks, Source};
 use crate::ftl::Ftl;
 use crate::gc::Candidates;
 use crate::ids::{BinId, BlockId};
+use crate::layout::Layout;
 use crate::scrub::Written;
 use crate::streams::Stream;
 
+impl Blocks {
+    /// The blocks of a bin as a policy sees them.
+    fn candidates(&self, layout: &Layout, bin: BinId, now: u64, most_valid: u32) -> Candidates<'_> {
+        let first = layout.first_block(bin).0 as usize;
+        let run = first..first + layout.blocks_per_bin() as usize;
+        Candidates {
+            valid: &self.standing.as_slice()[run.clone()],
+            closed_at: &self.closed_at.as_slice()[run],
+            now,
+            units_per_block: layout.units_per_block(),
+            most_valid,
+        }
+    }
+}
+
 impl Ftl {
-    /// Chooses the next block of a bin to be collected; `None` if no block gains space or if
-    /// (because retired blocks have used up the reserve) no block's valid data has a place to go.
-    /// The block is barred from being chosen again.
+    /// Chooses the next block of a bin to be collected; `None` if no block gains space (above the
+    /// foreground threshold: `least_gain`) or if (because retired blocks have used up the reserve) no
+    /// block's valid data has a place to go. The block is barred from being chosen again.
     pub fn pick_victim(&mut self, bin: BinId) -> Option<BlockId> {
+        self.pick_with_gain(bin, self.thresholds.least_gain(self.level(bin)))
+    }
+
+    /// As [`Ftl::pick_victim`], whatever is free: any block that gains space.
+    pub fn pick_any_victim(&mut self, bin: BinId) -> Option<BlockId> {
+        self.pick_with_gain(bin, self.layout.units_per_batch)
+    }
+
+    fn pick_with_gain(&mut self, bin: BinId, least: u32) -> Option<BlockId> {
         let place = match self.wear {
-            None => self.choose(bin)?,
-            Some(_) => self.choose_by_wear(bin)?,
+            None => self.choose(bin, least)?,
+            Some(_) => self.choose_by_wear(bin, least)?,
         };
         Some(self.take_victim(bin, place))
     }
 
-    /// The place of the block that the victim policy chooses.
+    /// True if [`Ftl::pick_victim`] would find a victim, unless a policy of a user declines.
+    pub fn has_victim(&self, bin: BinId) -> bool {
+        let least = self.thresholds.least_gain(self.level(bin));
+        let most_valid = self.most_valid(bin, least);
+        let candidates = self.blocks.candidates(&self.layout, bin, self.clock(), most_valid);
+        candidates.gaining().next().is_some()
+    }
+
+    /// Most valid units of a block that gains `least` units and whose data has a place to go.
+    fn most_valid(&self, bin: BinId, least: u32) -> u32 {
+        let gaining = self.layout.units_per_block().saturating_sub(least);
+        gaining.min(self.room(bin, Stream::Gc) * self.layout.units_per_batch)
+    }
+
+    /// The time for policies: units that hosts have written.
+    fn clock(&self) -> u64 {
+        self.tally.units[Source::Host as usize]
+    }
+
+    /// The place of the block that the victim policy chooses among those that gain `least` units.
     #[inline]
-    pub(crate) fn choose(&mut self, bin: BinId) -> Option<usize> {
-        let first = self.layout.first_block(bin).0 as usize;
-        let run = first..first + self.layout.blocks_per_bin() as usize;
-        let gaining = self.layout.units_per_block() - self.layout.units_per_batch;
-        let candidates = Candidates {
-            valid: &self.blocks.standing.as_slice()[run.clone()],
-            closed_at: &self.blocks.closed_at.as_slice()[run],
-            now: self.tally.units[Source::Host as usize],
-            units_per_block: self.layout.units_per_block(),
-            most_valid: gaining.min(self.room(bin, Stream::Gc) * self.layout.units_per_batch),
-        };
+    pub(crate) fn choose(&mut self, bin: BinId, least: u32) -> Option<usize> {
+        let (most_valid, now) = (self.most_valid(bin, least), self.clock());
+        let candidates = self.blocks.candidates(&self.layout, bin, now, most_valid);
         debug_assert!(
             candidates
                 .valid

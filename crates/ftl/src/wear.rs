@@ -51,11 +51,11 @@ impl Ftl {
     /// Chooses a victim. Wear-leveling may pass over some victims; if it passes over all of them,
     /// the last one is taken. Decides if the victim is to take seldom written data.
     #[cold]
-    pub(crate) fn choose_by_wear(&mut self, bin: BinId) -> Option<usize> {
+    pub(crate) fn choose_by_wear(&mut self, bin: BinId, least: u32) -> Option<usize> {
         let first = self.layout.first_block(bin).0;
         let mut wear = self.wear.take().expect("there is wear-leveling");
         let chosen = loop {
-            let Some(place) = self.choose(bin) else { break wear.passed.last().copied() };
+            let Some(place) = self.choose(bin, least) else { break wear.passed.last().copied() };
             let block = BlockId(first + place as u32);
             let share = self.share_of_life(bin, block);
             let may_take = wear.retires(share) && self.bins[bin].collecting == 0;

@@ -117,7 +117,7 @@ states! {
     ChannelScrub => "wait_channel_scrub",
     /// Waits until an interrupted erase or program frees its unit, or until its own program resumes.
     Suspended => "wait_suspended",
-    /// The unit is idle but reserved for a collection that is not preemptible.
+    /// The unit or its channel is idle but reserved for a collection that is not preemptible.
     Reserved => "withheld_gc_reserved",
     /// The unit is idle but reserved for another operation, whose turn it is.
     Order => "withheld_order",

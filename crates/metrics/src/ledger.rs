@@ -81,6 +81,8 @@ pub struct Ledger {
     totals: Snapshot,
     /// Totals of the channel by holder at the time `since`, while the channel is awaited.
     channel: [Span; HOLDERS],
+    /// The same total of the time for which the idle channel was reserved.
+    reserved: Span,
     /// Time at which the resource becomes idle by itself.
     lapses: Instant,
 }
@@ -94,6 +96,7 @@ impl Default for Ledger {
             latest: IdOrNone::NONE,
             since: Instant::START,
             channel: [Span::ZERO; HOLDERS],
+            reserved: Span::ZERO,
             lapses: Instant::NEVER,
         }
     }
@@ -131,6 +134,7 @@ impl Ledger {
         self.settle(now);
         self.doing = Doing::AwaitsChannel;
         self.channel = channel.by_holder(now);
+        self.reserved = channel.totals[State::Reserved as usize];
     }
     /// The state that waits are charged to at present; `None` if the resource is idle or the
     /// channel is awaited.
@@ -180,7 +184,7 @@ impl Ledger {
         self.since = now;
     }
     /// Brings the totals up to `now` if the channel may be awaited: the time since then is
-    /// charged to the holders of the channel, the rest to [`State::Order`].
+    /// charged to the holders of the channel and to its reservation, the rest to [`State::Order`].
     #[inline]
     pub fn settle_with(&mut self, now: Instant, channel: &mut Ledger) {
         if self.awaits_channel() {
@@ -200,10 +204,22 @@ impl Ledger {
             self.touched |= 1u64 << state;
             rest -= busy;
         }
+        if channel.totals[State::Reserved as usize] != self.reserved {
+            rest -= self.settle_reserved(channel.totals[State::Reserved as usize]);
+        }
         self.totals[State::Order as usize] += rest;
         self.touched |= 1u64 << State::Order as u32;
         self.channel = present;
         self.since = now;
+    }
+    /// Charges the time for which the idle channel was reserved; returns it.
+    #[cold]
+    fn settle_reserved(&mut self, total: Span) -> Span {
+        let reserved = total - self.reserved;
+        self.totals[State::Reserved as usize] += reserved;
+        self.touched |= 1u64 << State::Reserved as u32;
+        self.reserved = total;
+        reserved
     }
     /// Stops awaiting the channel.
     #[inline]

@@ -1,8 +1,8 @@
 //! Contradictions among the settings of flash, its units and the firmware's layout.
 
-use super::{partial, rounds, streaming, wear};
+use super::{collection, partial, rounds, streaming, wear};
 use crate::config::{DriveConfig, RoundsLevel};
-use ftl::{Layout, PartialWrites, PoolLevel};
+use ftl::{Layout, PoolLevel};
 use nand::{Geometry, Units};
 use settings::{Problems, Size};
 
@@ -36,19 +36,7 @@ pub fn check(drive: &DriveConfig, geometry: &Geometry, problems: &mut Problems) 
     streaming::check(drive, geometry, &layout, problems);
     partial::check(drive, &layout, problems);
     wear::check(drive, problems);
-    let copies = drive.ftl.gc.copy_back
-        || drive.ftl.gc.streaming
-        || drive.ftl.partial_writes == PartialWrites::Plane;
-    if drive.ftl.gc.copy_back_most.is_some() && !copies {
-        problems.push("drive.ftl.gc.copy_back_most", "nothing is copied back (copy_back is false, partial_writes is \"controller\") and nothing streams (streaming is false); choose one of them, or leave this out");
-    }
-    if drive.ftl.gc.preemptible && drive.ftl.gc.reserve_until.is_some() {
-        problems.push("drive.ftl.gc.reserve_until", "preemptible garbage collection reserves no flash unit (preemptible is true); choose preemptible = false, or leave this out");
-    }
-    // A scrubbed block may need space of another bin on the flash unit that stays reserved.
-    if drive.ftl.gc.reserve_until == Some(ftl::ReserveUntil::Stop) && drive.ftl.scrub.is_some() {
-        problems.push("drive.ftl.gc.reserve_until", "scrubbing (ftl.scrub) goes between two victims; choose reserve_until = \"erase\", or leave scrub out");
-    }
+    collection::check(drive, problems);
     Some(layout)
 }
 

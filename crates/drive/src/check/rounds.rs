@@ -27,8 +27,8 @@ pub fn check(drive: &DriveConfig, geometry: &Geometry, problems: &mut Problems) 
     if gc.preemptible {
         problems.push("drive.ftl.gc.preemptible", "in rounds (scheduler.rounds) nothing goes between the moves of a collection; choose preemptible = false, or leave rounds out (rounds = \"none\")");
     }
-    if gc.reserve_until == Some(ReserveUntil::Stop) {
-        problems.push("drive.ftl.gc.reserve_until", "in rounds (scheduler.rounds) a batch of host operations goes between two collections; choose reserve_until = \"erase\", or leave rounds out (rounds = \"none\")");
+    if gc.reserve_until.is_some_and(|until| until != ReserveUntil::Erase) {
+        problems.push("drive.ftl.gc.reserve_until", "in rounds (scheduler.rounds) a batch of host operations goes between two collections, and none before an erase; choose reserve_until = \"erase\", or leave rounds out (rounds = \"none\")");
     }
     if gc.pacing != Pacing::None {
         problems.push("drive.ftl.gc.pacing", "in rounds (scheduler.rounds) collection goes on until a block is erased; choose pacing = \"none\", or leave rounds out (rounds = \"none\")");

@@ -54,7 +54,8 @@ pub enum Start<'a> {
 /// fills them all (to within a batch, which padding may use up). So u + 1 free blocks can be
 /// reached only if valid data fits into B - o - (u + 1) blocks and leaves a whole batch invalid in
 /// one of B - o - u blocks. The same holds for the stop threshold: a collection that cannot pass
-/// it would squeeze out every invalid batch for every block that is opened, without end.
+/// it would squeeze out every invalid batch for every block that is opened, without end. A
+/// collection that ends early (`ftl.gc.least_gain`) need not pass it.
 ///
 /// To begin in step (`precondition.in_step`), a bin needs one block more: the block to which GC moved
 /// data is closed before it is full.
@@ -135,10 +136,10 @@ fn shortage_of(
     start: Start<'_>,
 ) -> Option<(&'static str, String)> {
     let [foreground, _, stop] = thresholds.in_blocks();
+    let stop = (!thresholds.may_end_early()).then_some(("stop", stop));
+    let reached = std::iter::once(("foreground", foreground)).chain(stop);
     // A threshold of no block at all is refused as such, and cannot be lowered.
-    let mut given =
-        [("foreground", foreground), ("stop", stop)].into_iter().filter(|(_, blocks)| *blocks > 0);
-    given.find_map(|(what, blocks)| {
+    reached.filter(|(_, blocks)| *blocks > 0).find_map(|(what, blocks)| {
         let shortage = |pool: &Pool| pool.shortage(layout, blocks + 1).map(|short| (short, *pool));
         // The first of the worst pools.
         let worst = pools.iter().filter_map(shortage).rev().max_by_key(|(short, _)| *short);

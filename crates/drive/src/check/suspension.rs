@@ -3,7 +3,7 @@
 use crate::config::{DriveConfig, SuspensionBounds};
 use crate::policies::routing::ReadRouting;
 use crate::policies::suspension::Suspension;
-use ftl::{Layout, Thresholds};
+use ftl::{GcConfig, Layout, ReserveUntil, Thresholds};
 use nand::Pulses;
 use settings::{Problems, counted};
 
@@ -89,8 +89,8 @@ fn check_kind(drive: &DriveConfig, kind: &Kind<'_>, problems: &mut Problems) {
     if kind.suspension.needs_safe_points() && steps < 2 {
         problems.push(policy, format!("one step ({steps_key}) has no safe point inside; give more steps, or choose a suspension that does not wait for one"));
     }
-    if !drive.ftl.gc.preemptible {
-        problems.push(policy, "collection keeps its unit until its erase is over (ftl.gc.preemptible is false), so that no read can go in between; choose preemptible = true, or leave this out");
+    if keeps_erases(&drive.ftl.gc) {
+        problems.push(policy, "collection keeps its unit until its erase is over (ftl.gc.preemptible is false), so that no read can go in between; choose reserve_until = \"copied\" or preemptible = true, or leave this out");
     }
     let longest = kind.longest_ns;
     if let Some(gap) = kind.limits.and_then(|limits| limits.gap)
@@ -126,6 +126,11 @@ fn check_batching(drive: &DriveConfig, problems: &mut Problems) {
     if !drive.ftl.gc.preemptible {
         problems.push(path, "collection keeps its unit until its erase is over (ftl.gc.preemptible is false), so that no erase waits; choose preemptible = true, or leave this out");
     }
+}
+
+/// True if collection keeps its unit until its erase is over.
+fn keeps_erases(gc: &GcConfig) -> bool {
+    !gc.preemptible && gc.reserve_until != Some(ReserveUntil::Copied)
 }
 
 /// Checks that collection can have as many erases ready as may wait for each other. This is not

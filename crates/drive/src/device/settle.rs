@@ -120,7 +120,9 @@ impl Device {
                     Note::Strained(block, strain) => {
                         base.space.ftl.note_strain(block, strain.ramps, strain.pulses);
                     }
+                    Note::Resumed(group) => gc.resumed(base, group),
                     Note::RoundEnded(group) => gc.collect_in_round(base, group),
+                    Note::ChannelKept(bin) => gc.channel_kept(base, bin),
                 }
             } else if let Some(bin) = base.space.next_to_collect() {
                 gc.collect_if_needed(base, bin);

@@ -393,6 +393,42 @@ fn an_idle_plane_reserved_for_collection() {
     expect(&read, &[reserved, (State::UnitErase, 1_500 * US), SENSE, TRANSFER]);
 }
 
+/// The channel is reserved from 100 us, when the write's data has crossed it, until the one valid
+/// page is moved: it is read until 425 us, crosses again until 525, and is programmed until 725.
+#[test]
+fn an_idle_channel_reserved_for_collection() {
+    let blocking = [set("ftl.gc.preemptible", false), set("ftl.gc.blocking", "channel")];
+    let (_, read) = beside_collection(&blocking, 310 * US, Kind::Read, page(1, 12));
+    let waits = [
+        (State::ChannelGcRead, (425 - 335) * US),
+        (State::ChannelGcProgram, 100 * US),
+        (State::Reserved, 200 * US),
+    ];
+    expect(&read, &[&waits[..], &[SENSE, TRANSFER]].concat());
+}
+
+/// If commands take cycles, a read does not even begin on a channel that is reserved. The write is
+/// programmed from 101 us to 301. The command of the collection's read counts as reserved until 302;
+/// its data crosses from 327 us on, and again after the command of its program.
+#[test]
+fn a_read_whose_command_meets_a_channel_reserved_for_collection() {
+    let cycles = "{ read = \"1 us\", program = \"1 us\", erase = \"0 us\" }";
+    let (mut bench, start) = poised(&[
+        set("ftl.gc.preemptible", false),
+        set("ftl.gc.blocking", "channel"),
+        set("nand.command_cycles", cycles),
+    ]);
+    bench.submit(start, Kind::Write, page(0, 5), PAGE);
+    let read = bench.submit(start + 310 * US, Kind::Read, page(1, 12), PAGE);
+    bench.settle();
+    let waits = [
+        (State::Reserved, (327 - 310 + 200) * US),
+        (State::ChannelGcRead, 100 * US),
+        (State::ChannelGcProgram, 101 * US),
+    ];
+    expect(bench.done(read), &[&waits[..], &[SENSE, (State::Transfer, 101 * US)]].concat());
+}
+
 #[test]
 fn a_collection_that_does_not_yield_is_blamed_for_what_it_does() {
     let overrides = [set("ftl.gc.preemptible", false)];

@@ -28,9 +28,12 @@ const GANG: &str = "{ channels = 2, control = \"asynchronous\" }";
 const ROUNDS: &str = "drive.scheduler.rounds";
 
 /// Settings that a policy, or a whole family, needs.
-const COMPANIONS: [(&str, &str, &str, &str); 22] = [
-    (RESERVED, "*", "drive.scheduler.suspension", "baseline"),
+const COMPANIONS: [(&str, &str, &str, &str); 25] = [
+    (RESERVED, "erase", "drive.scheduler.suspension", "baseline"),
+    (RESERVED, "stop", "drive.scheduler.suspension", "baseline"),
     (RESERVED, "*", "drive.ftl.gc.preemptible", "false"),
+    (BLOCKING, "*", "drive.ftl.gc.preemptible", "false"),
+    (BLOCKING, "*", RESERVED, "copied"),
     (BIN, "*", "drive.concurrency", IN_CHANNELS),
     ("drive.ftl.allocation.pool", "gang", "drive.geometry.gang", GANG),
     ("drive.geometry.gang", "*", "drive.geometry.gang.channels", "2"),
@@ -52,6 +55,7 @@ const COMPANIONS: [(&str, &str, &str, &str); 22] = [
     (PARTIAL, "plane", "drive.buffer.order", "fifo"),
     (PARTIAL, "plane", "workload[0].size", "1 KiB"),
 ];
+const BLOCKING: &str = "drive.ftl.gc.blocking";
 const RESERVED: &str = "drive.ftl.gc.reserve_until";
 const PARTIAL: &str = "drive.ftl.partial_writes";
 

@@ -366,6 +366,45 @@ fn thresholds_that_over_provisioning_cannot_reach_are_refused_with_what_is_missi
 }
 
 #[test]
+fn a_victim_gains_some_of_its_pages() {
+    for (gain, phrases) in [
+        ("0 pages", &["at least 1 page"][..]),
+        ("0 % of pages", &["at least 1 page"]),
+        ("17 pages", &["more than the 16 pages of a block"]),
+        ("101 % of pages", &["more than the 16 pages of a block"]),
+    ] {
+        let text = file(&[(
+            "preemptible = true",
+            &format!("preemptible = true\nleast_gain = \"{gain}\""),
+        )]);
+        expect(&text, &problems(&text), "drive.ftl.gc.least_gain", "least_gain", phrases);
+    }
+}
+
+#[test]
+fn channels_are_reserved_by_collection_that_does_not_yield() {
+    let yields = "preemptible = true";
+    for (blocking, path, phrases) in [
+        ("preemptible = true\nblocking = \"channel\"", "blocking", &["preemptible is true"][..]),
+        ("preemptible = true\nat_once = {}", "at_once", &["nothing is limited"]),
+        (
+            "preemptible = false\nblocking = \"channel\"\nat_once = { channel = 2 }",
+            "at_once.channel",
+            &["only one copies at a time"],
+        ),
+        (
+            "preemptible = false\nblocking = \"controller\"\nat_once = { drive = 1 }",
+            "at_once.drive",
+            &["only one copies at a time", "blocking = \"plane\""],
+        ),
+    ] {
+        let text = file(&[(yields, blocking)]);
+        let key = path.split('.').next().unwrap();
+        expect(&text, &problems(&text), &format!("drive.ftl.gc.{path}"), key, phrases);
+    }
+}
+
+#[test]
 fn what_is_missing_is_what_helps() {
     // 62 of 64 blocks of data beside an open one: 1 more than the foreground threshold
     // of 1 are 2, which is one block too many.

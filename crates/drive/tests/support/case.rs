@@ -364,7 +364,35 @@ fn collection(text: &mut String, dice: &mut Dice<'_>, shape: &mut Shape) -> u64 
         2 => format!("idle_gap = \"{} us\", ", dice.of(&[0, 100, 2000])),
         _ => String::new(),
     };
-    let preemptible = dice.of(&["true", "false", "false, reserve_until = \"stop\""]);
+    let least_gain = match dice.below(4) {
+        0 if stop > foreground || !idle_gap.is_empty() => {
+            format!("least_gain = \"{} % of pages\", ", dice.between(1, 100))
+        }
+        1 if stop > foreground || !idle_gap.is_empty() => {
+            format!(
+                "least_gain = \"{} pages\", ",
+                dice.between(1, (shape.block_units * shape.unit / shape.page).max(1))
+            )
+        }
+        _ => String::new(),
+    };
+    let preemptible = dice.of(&[
+        "true",
+        "false",
+        "false, reserve_until = \"stop\"",
+        "false, reserve_until = \"copied\"",
+    ]);
+    let blocking = match (preemptible, dice.below(4)) {
+        ("true", _) | (_, 0 | 1) => "plane",
+        (_, 2) => "channel",
+        _ => "controller",
+    };
+    let at_once = match (blocking, dice.below(6)) {
+        ("plane", 0) => "at_once = { channel = 1 }, ",
+        ("plane", 1) => "at_once = { channel = 2, drive = 3 }, ",
+        ("plane" | "channel", 2) => "at_once = { drive = 1 }, ",
+        _ => "",
+    };
     let copy_back = match dice.of(&["false", "true", "true, copy_back_most = 2"]) {
         "true" if shape.modifies => "false, copy_back_most = 1",
         copy_back => copy_back,
@@ -373,22 +401,23 @@ fn collection(text: &mut String, dice: &mut Dice<'_>, shape: &mut Shape) -> u64 
     let may_stream = shape.may_stream
         && (copy_back.starts_with("false") || !shape.copies_all)
         && !shape.modifies;
-    let streaming = may_stream && dice.once_in(2);
-    if streaming {
+    let streaming = may_stream && blocking == "plane" && dice.once_in(2);
+    if streaming || blocking != "plane" || !at_once.is_empty() {
         shape.rounds.clear();
     }
     let pacing = dice.of(&["none", "proportional"]);
     writeln!(
         text,
-        "gc = {{ victim = {victim}, background = \"{}\", foreground = \"{}\", stop = \"{}\", {idle_gap}\
-         preemptible = {preemptible}, copy_back = {copy_back}, streaming = {streaming}, window = {window}, \
+        "gc = {{ victim = {victim}, background = \"{}\", foreground = \"{}\", stop = \"{}\", {idle_gap}{least_gain}{at_once}\
+         blocking = \"{blocking}\", preemptible = {preemptible}, copy_back = {copy_back}, streaming = {streaming}, window = {window}, \
          pacing = \"{pacing}\" }}",
         threshold(background),
         threshold(foreground),
         threshold(stop),
     )
     .unwrap();
-    in_blocks(stop)
+    // Collection in the background may end early.
+    if least_gain.is_empty() { in_blocks(stop) } else { in_blocks(dice.of(&[foreground, stop])) }
 }
 
 fn buffer(text: &mut String, dice: &mut Dice<'_>, shape: &Shape) {
@@ -485,8 +514,16 @@ fn suspends(text: &mut String, dice: &mut Dice<'_>, key: &str, steps: u64) {
 
 /// Writes the surroundings; returns true if priorities have an effect.
 fn surroundings(text: &mut String, dice: &mut Dice<'_>, shape: &Shape) {
-    let yields =
-        ["preemptible = true", "reserve_until", "idle_gap", "proportional", "streaming = true"];
+    let yields = [
+        "preemptible = true",
+        "reserve_until",
+        "idle_gap",
+        "proportional",
+        "streaming = true",
+        "at_once",
+        "\"channel\"",
+        "\"controller\"",
+    ];
     let threshold = |key: &str| {
         let from = text.find(key).map_or(0, |at| at + key.len());
         text[from..].split('"').nth(1).unwrap_or_default().to_owned()
@@ -510,13 +547,15 @@ fn surroundings(text: &mut String, dice: &mut Dice<'_>, shape: &Shape) {
             _ => String::new(),
         };
         writeln!(text, "rounds = {{ unit = \"{unit}\", collect = \"{collect}\"{most} }}").unwrap();
-    } else if text.contains("preemptible = true") && dice.once_in(2) {
+    } else if ["preemptible = true", "\"copied\""].iter().any(|key| text.contains(key))
+        && dice.once_in(2)
+    {
         suspension(text, dice, shape.waiting_erases);
     } else if dice.once_in(2) {
         let routing = dice.of(&["wait", "suspend"]);
         writeln!(text, "read_routing = \"{routing}\"\nsuspension = \"baseline\"").unwrap();
     }
-    if !in_rounds && !text.contains("reserve_until") && dice.once_in(3) {
+    if !in_rounds && !text.contains("reserve_until = \"stop\"") && dice.once_in(3) {
         let interval = dice.of(&["300 us", "5 ms", "40 ms"]);
         let choice = dice.of(&["oldest", "most-read", "most-read"]);
         let reads = if choice == "oldest" { "" } else { dice.of(&[", reads = 1", ", reads = 20"]) };

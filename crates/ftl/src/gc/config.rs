@@ -1,6 +1,7 @@
 //! Configuration of garbage collection: the `[drive.ftl.gc]` table. Each threshold names its
 //! unit.
 
+use super::gain::Gain;
 use super::victim::VictimPolicy;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -24,11 +25,44 @@ pub enum Pacing {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ReserveUntil {
+    /// The last copy of the victim. Operations that wait may start before its erase, and host reads
+    /// may suspend the erase (`scheduler.suspension`).
+    Copied,
     /// The erase of the victim. Operations that wait may start before the next victim.
     Erase,
     /// The end of the collection. One victim follows the other until the free space is above
     /// `stop`, and other bins of the flash unit that need space collect before operations that wait.
     Stop,
+}
+
+/// Resources that a collection that is not preemptible keeps from other operations.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Blocking {
+    /// The flash unit, such as a plane, from the first copy to the end of the erase. The channel
+    /// carries commands, and data that is not copied back.
+    #[default]
+    Plane,
+    /// The flash unit, and from the first to the last copy of a victim also its channel, even while
+    /// the unit is sensed or programmed.
+    Channel,
+    /// The flash unit, and from the first to the last copy of a victim also all channels.
+    Controller,
+}
+
+/// Limits of the collections that copy at the same time. A collection at its limit waits for
+/// another one to finish its copies; those in the foreground go first. Erases do not count.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct AtOnce {
+    /// Most collections that copy at a time on one channel. Default: no limit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = 1_000_000))]
+    pub channel: Option<u32>,
+    /// Most collections that copy at a time in the drive. Default: no limit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = 1_000_000))]
+    pub drive: Option<u32>,
 }
 
 /// Garbage collection of one bin (a plane, or the planes that a block spans).
@@ -46,6 +80,12 @@ pub struct GcConfig {
     pub foreground: Threshold,
     /// Collection stops when the free space rises above this threshold.
     pub stop: Threshold,
+    /// Least gain of a victim while more is free than the foreground threshold: `"8 pages"`, or
+    /// `"5 % of pages"` of a block. Background GC ends early if no victim gains as much, so only the
+    /// foreground threshold must be reachable. Default: any gain, and all thresholds must be
+    /// reachable.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub least_gain: Option<Gain>,
     /// Idle time of the unit after which background GC starts even above the background threshold
     /// (but not above `stop`). Default: it never does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -54,12 +94,19 @@ pub struct GcConfig {
     /// foreground threshold.
     pub pacing: Pacing,
     /// True if other operations may go between the page moves of a collection. False reserves the
-    /// unit until the block is erased, or until only host reads delay its erase.
+    /// unit until the block is erased (`reserve_until`), or until only host reads delay its erase.
     pub preemptible: bool,
     /// End of the reservation of the unit. Default: the erase of the victim. Only with
     /// `preemptible = false`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reserve_until: Option<ReserveUntil>,
+    /// Resources that a collection keeps from other operations. Default: `plane`. Others only with
+    /// `preemptible = false`.
+    #[serde(default)]
+    pub blocking: Blocking,
+    /// Limits of the collections that copy at the same time. Default: none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at_once: Option<AtOnce>,
     /// True to move a batch inside its plane without the channel (copy-back) if all its units are
     /// valid and the target block lies in the same plane (which is always so if a bin is a
     /// plane).

@@ -2,9 +2,11 @@
 //! ([`VictimPolicy`], one file a policy). The caller moves the pages, because that takes time.
 
 mod config;
+mod gain;
 mod thresholds;
 mod victim;
 
-pub use config::{GcConfig, Pacing, ReserveUntil, Threshold};
+pub use config::{AtOnce, Blocking, GcConfig, Pacing, ReserveUntil, Threshold};
+pub use gain::Gain;
 pub use thresholds::{Level, Thresholds};
 pub use victim::{Candidates, Choose, ChooseOutside, Python, VictimPolicy};

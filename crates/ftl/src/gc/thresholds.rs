@@ -56,6 +56,9 @@ pub struct Thresholds {
     background: Limit,
     foreground: Limit,
     stop: Limit,
+    /// Least units that a victim gains, in the background and in the foreground.
+    least_gain: [u32; 2],
+    ends_early: bool,
     units_per_block: u32,
 }
 
@@ -66,6 +69,11 @@ impl Thresholds {
             background: Limit::of(config.background, layout),
             foreground: Limit::of(config.foreground, layout),
             stop: Limit::of(config.stop, layout),
+            least_gain: [
+                config.least_gain.map_or(1, |gain| gain.units(layout)).max(layout.units_per_batch),
+                layout.units_per_batch,
+            ],
+            ends_early: config.least_gain.is_some(),
             units_per_block: layout.units_per_block(),
         }
     }
@@ -85,6 +93,17 @@ impl Thresholds {
     #[inline]
     pub fn enough(&self, free_blocks: u32, free_units: impl FnOnce() -> u32) -> bool {
         !self.stop.holds(free_blocks, free_units)
+    }
+    /// Least units that a victim gains at a level: at least a batch, because moved units fill whole
+    /// batches.
+    #[inline]
+    pub fn least_gain(&self, level: Level) -> u32 {
+        self.least_gain[usize::from(level == Level::Foreground)]
+    }
+    /// True if background collection may end before it reaches the stop threshold, because no victim
+    /// gains enough.
+    pub fn may_end_early(&self) -> bool {
+        self.ends_early
     }
     /// True if one of the thresholds counts pages.
     #[inline]
@@ -124,6 +143,8 @@ mod tests {
                 background: limit,
                 foreground: limit,
                 stop: until,
+                least_gain: [1, 1],
+                ends_early: false,
                 units_per_block: 10,
             };
             // Collection takes victims until those in progress suffice.

@@ -2,7 +2,7 @@
 
 use crate::device::Time;
 use crate::device::event::Event;
-use crate::device::flash::channel::Grant;
+use crate::device::flash::channel::{Grant, RESERVES};
 use crate::device::flash::counters::OpKind;
 use crate::device::flash::op::AsksFor;
 use crate::device::flash::{Flash, Note, Placement};
@@ -15,8 +15,7 @@ impl Flash {
     /// Asks for the channel for an operation that occupies its unit.
     #[inline(always)]
     pub(in crate::device) fn want_transfer(&mut self, time: &mut Time, id: OpId) {
-        let channel = self.ops[id].channel;
-        if !self.channels[channel].is_busy(time.now) {
+        if !self.is_closed_to(time.now, &self.ops[id]) {
             return self.carry(time, id);
         }
         self.wait_for_channel(time, id, AsksFor::Data);
@@ -31,6 +30,17 @@ impl Flash {
             ledger.bring_up(time.now);
             ledger.settle(time.now);
             self.ops.begin_wait(id, time.now, ledger);
+        }
+        self.queue_for_channel(time, id, asks_for);
+    }
+
+    /// Queues an operation for its channel.
+    #[inline(always)]
+    pub(super) fn queue_for_channel(&mut self, time: &mut Time, id: OpId, asks_for: AsksFor) {
+        let channel = self.ops[id].channel;
+        let is_reserved = self.channels[channel].kept.is_some();
+        if is_reserved && self.queue_by_reservation(time, id, asks_for) {
+            return;
         }
         self.channels[channel].push(&mut self.ops, id, asks_for);
         self.await_channel(time, channel);
@@ -52,8 +62,7 @@ impl Flash {
         p: &mut P,
         channel: ChannelId,
     ) {
-        self.channels[channel].release(time.now);
-        self.serve_channel(time, p, channel);
+        self.release_and_serve(time, p, channel);
     }
 
     /// Starts the transfer of a row of an operation.
@@ -102,40 +111,54 @@ impl Flash {
     ) {
         let channel = self.ops[id].channel;
         let state = &mut self.channels[channel];
-        state.release(time.now);
         if state.filled != 0 {
-            self.serve_channel(time, p, channel);
+            return self.release_and_serve(time, p, channel);
         }
+        state.release(time.now);
+    }
+
+    /// Ends the present transfer of a channel, and serves what waits for it.
+    #[inline(never)]
+    fn release_and_serve<P: Placement>(&mut self, time: &mut Time, p: &mut P, channel: ChannelId) {
+        let state = &mut self.channels[channel];
+        if state.filled & RESERVES != 0 {
+            state.release_reserving(time.now);
+            return self.serve_reserving(time, p, channel);
+        }
+        state.release(time.now);
+        self.serve_channel(time, p, channel);
     }
 
     /// Gives a free channel to the next transfer.
-    #[inline(never)]
+    #[inline(always)]
     fn serve_channel<P: Placement>(&mut self, time: &mut Time, p: &mut P, channel: ChannelId) {
         while !self.channels[channel].is_busy(time.now) {
             let Some(grant) = self.channels[channel].pop(&self.ops) else {
                 return;
             };
-            let id = match grant {
-                Grant::Op(id) => id,
-                Grant::Group(group) => {
-                    self.serve(time, p, group);
-                    continue;
-                }
-            };
-            let op = &mut self.ops[id];
-            let group = op.group;
-            match std::mem::replace(&mut op.asks_for, AsksFor::Data) {
-                AsksFor::Data => self.carry(time, id),
-                AsksFor::Command => self.command(time, id),
-                AsksFor::Both => {
-                    if !self.channel_granted(time, p, id) {
-                        self.serve(time, p, group);
-                    }
-                }
+            match grant {
+                Grant::Op(id) => self.grant(time, p, id),
+                Grant::Group(group) => self.serve(time, p, group),
             }
         }
         if self.channels[channel].filled != 0 {
             self.await_channel(time, channel);
+        }
+    }
+
+    /// Gives its channel to an operation.
+    #[inline(always)]
+    pub(super) fn grant<P: Placement>(&mut self, time: &mut Time, p: &mut P, id: OpId) {
+        let op = &mut self.ops[id];
+        let group = op.group;
+        match std::mem::replace(&mut op.asks_for, AsksFor::Data) {
+            AsksFor::Data => self.carry(time, id),
+            AsksFor::Command => self.command(time, id),
+            AsksFor::Both => {
+                if !self.channel_granted(time, p, id) {
+                    self.serve(time, p, group);
+                }
+            }
         }
     }
 }

@@ -5,22 +5,32 @@
 use crate::device::flash::counters::OpKind;
 use crate::device::flash::list::List;
 use crate::device::flash::op::{AsksFor, Op, Ops};
+use crate::device::flash::reservation::Kept;
 use crate::device::ids::OpId;
 use crate::policies::channel::{Order, RANKS};
 use engine::Instant;
+use ftl::BinId;
 use metrics::{Holder, Ledger, State};
 use nand::GroupId;
 use std::collections::VecDeque;
+
+/// Marks a channel that is reserved for a collection, or for which a collection waits: it must be
+/// served even if no transfer waits.
+pub(super) const RESERVES: u32 = 1 << 31;
 
 /// A channel and the operations that wait for it.
 #[derive(Clone)]
 pub struct Channel {
     /// End of its present use: a moment, or [`Instant::NEVER`] if an event ends the use.
     busy_until: Instant,
+    /// The collection for which it is reserved. For all others it is in use meanwhile.
+    pub(super) kept: Option<Box<Kept>>,
+    /// Bins whose collection waits for a reservation, the oldest first.
+    pub(super) claims: VecDeque<BinId>,
     pub ledger: Ledger,
     order: Order,
     lists: [List; RANKS],
-    /// Ranks in which an operation waits: bit `i` for rank `i`.
+    /// Ranks in which an operation waits: bit `i` for rank `i`; and [`RESERVES`].
     pub(super) filled: u32,
     /// Order of asking, for this channel alone.
     next_seq: u64,
@@ -42,6 +52,8 @@ impl Channel {
     pub fn new(order: Order) -> Self {
         Self {
             busy_until: Instant::START,
+            kept: None,
+            claims: VecDeque::new(),
             ledger: Ledger::default(),
             order,
             lists: [List::default(); RANKS],
@@ -59,7 +71,7 @@ impl Channel {
         let ledger = std::mem::take(&mut self.ledger);
         *self = Self { ledger, ..Self::new(self.order) };
     }
-    /// True if it carries something at `now`.
+    /// True if it carries something at `now`, or is reserved for a collection.
     #[inline]
     pub fn is_busy(&self, now: Instant) -> bool {
         self.busy_until > now
@@ -67,7 +79,9 @@ impl Channel {
     /// Starts a transfer, which lasts until the channel is released.
     #[inline]
     pub fn take(&mut self, now: Instant, state: State) {
-        assert!(!self.is_busy(now), "a channel carries one thing at a time");
+        if self.is_busy(now) {
+            return self.take_reserved(now, state);
+        }
         self.ledger.bring_up(now);
         self.busy_until = Instant::NEVER;
         self.ledger.occupy(now, state);
@@ -75,7 +89,9 @@ impl Channel {
     /// Starts a transfer, which ends at a known moment.
     #[inline]
     pub fn take_until(&mut self, now: Instant, state: State, until: Instant) {
-        assert!(!self.is_busy(now), "a channel carries one thing at a time");
+        if self.is_busy(now) {
+            return self.take_reserved_until(now, until);
+        }
         self.ledger.bring_up(now);
         self.busy_until = until;
         self.ledger.occupy_until(now, state, until);
@@ -124,9 +140,72 @@ impl Channel {
         }
     }
 
-    /// All operations that wait, by rank and then in order.
+    /// All operations that wait: those of the unit that it is reserved for, then the others, by
+    /// rank and then in order.
     pub fn waiting<'a>(&'a self, ops: &'a Ops) -> impl Iterator<Item = OpId> + 'a {
-        self.lists.iter().flat_map(|list| list.iter(ops))
+        let first = self.kept.iter().flat_map(|kept| kept.waiting.iter().copied());
+        first.chain(self.lists.iter().flat_map(|list| list.iter(ops)))
+    }
+
+    /// Removes an operation that waits.
+    pub(super) fn remove(&mut self, ops: &mut Ops, id: OpId) {
+        let rank = self.rank(&ops[id]);
+        self.lists[rank].remove(ops, id);
+        let has_groups = rank == usize::from(self.order.begin) && !self.groups.is_empty();
+        if self.lists[rank].head().is_none() && !has_groups {
+            self.filled &= !(1 << rank);
+        }
+    }
+
+    /// Reserves it, for a unit that uses it from now on.
+    pub(super) fn keep(&mut self, now: Instant, kept: Kept) {
+        assert!(!self.is_busy(now), "only a free channel is reserved");
+        self.ledger.bring_up(now);
+        self.ledger.occupy(now, State::Reserved);
+        (self.busy_until, self.kept) = (Instant::NEVER, Some(Box::new(kept)));
+        self.filled |= RESERVES;
+    }
+    /// Ends its reservation. What its unit carries, such as the command of the erase, goes on as on
+    /// any channel; what waits for that is returned.
+    pub(super) fn give_back(&mut self, now: Instant) -> VecDeque<OpId> {
+        let kept = self.kept.take().expect("it is reserved");
+        if self.claims.is_empty() {
+            self.filled &= !RESERVES;
+        }
+        if !kept.is_busy(now) {
+            self.release(now);
+        } else if kept.busy_until != Instant::NEVER {
+            self.busy_until = kept.busy_until;
+            self.ledger.occupy_until(now, State::Reserved, kept.busy_until);
+        }
+        kept.waiting
+    }
+    #[cold]
+    fn take_reserved(&mut self, now: Instant, state: State) {
+        self.kept.as_mut().expect("a channel carries one thing at a time").take(now);
+        self.ledger.occupy(now, state);
+    }
+    /// The same for a command, whose short time counts as reserved.
+    #[cold]
+    fn take_reserved_until(&mut self, now: Instant, until: Instant) {
+        let kept = self.kept.as_mut().expect("a channel carries one thing at a time");
+        kept.take(now);
+        kept.busy_until = until;
+    }
+    /// As [`Channel::release`], if it may be reserved.
+    pub(super) fn release_reserving(&mut self, now: Instant) {
+        let Some(kept) = &mut self.kept else { return self.release(now) };
+        kept.busy_until = Instant::START;
+        self.ledger.occupy(now, State::Reserved);
+    }
+    /// As [`Channel::pop`], if a collection may wait for it.
+    #[inline(never)]
+    pub(super) fn pop_reserving(&mut self, ops: &Ops) -> Option<Grant> {
+        let reserves = self.filled & RESERVES;
+        self.filled &= !RESERVES;
+        let grant = self.pop(ops);
+        self.filled |= reserves;
+        grant
     }
 
     /// The place of a rank's oldest operation in the order of asking, and of its oldest group.
@@ -140,6 +219,7 @@ impl Channel {
     }
 
     /// Takes the next operation or group.
+    #[inline(always)]
     pub(super) fn pop(&mut self, ops: &Ops) -> Option<Grant> {
         if self.filled == 0 {
             return None;
@@ -174,5 +254,13 @@ impl Channel {
             self.filled &= !(1 << rank);
         }
         taken.expect("something of the rank waits")
+    }
+}
+
+impl Channel {
+    /// True if an operation may not use it now.
+    #[inline]
+    pub(super) fn is_closed_to(&self, now: Instant, op: &Op) -> bool {
+        self.is_busy(now) && self.kept.as_ref().is_none_or(|kept| kept.is_closed_to(now, op))
     }
 }

@@ -31,8 +31,8 @@ pub fn channels_of(
 impl Flash {
     /// True if an operation without data cannot begin because its channel is busy.
     #[inline]
-    pub(super) fn lacks_channel(&self, now: Instant, channel: ChannelId) -> bool {
-        self.commands && self.channels[channel].is_busy(now)
+    pub(super) fn lacks_channel(&self, now: Instant, op: &Op) -> bool {
+        self.commands && self.is_closed_to(now, op)
     }
 
     /// Chooses the next operation of a group; if commands take cycles, among those whose channel is
@@ -41,7 +41,12 @@ impl Flash {
     pub(super) fn pick(&mut self, now: Instant, group: GroupId) -> Option<Pick> {
         if self.commands {
             match self.channels_of[group][..] {
-                [only] if self.channels[only].is_busy(now) => return None,
+                [only] if self.channels[only].is_busy(now) => {
+                    if self.is_closed_to_group(now, only, group) {
+                        return None;
+                    }
+                    return self.pick_for_free_channels(now, group);
+                }
                 [_] => {}
                 _ => return self.pick_for_free_channels(now, group),
             }
@@ -51,7 +56,7 @@ impl Flash {
 
     #[inline(never)]
     fn pick_for_free_channels(&mut self, now: Instant, group: GroupId) -> Option<Pick> {
-        let is_open = |op: &Op| !self.channels[op.channel].is_busy(now);
+        let is_open = |op: &Op| !self.channels[op.channel].is_closed_to(now, op);
         self.groups[group].pick(&self.ops, &self.bypass, self.next_seq, is_open)
     }
 
@@ -102,7 +107,8 @@ impl Flash {
         group: GroupId,
         channel: ChannelId,
     ) {
-        if self.channels_of[group].len() == 1 && self.channels[channel].is_busy(time.now) {
+        let has_one = self.channels_of[group].len() == 1;
+        if has_one && self.is_closed_to_group(time.now, channel, group) {
             self.ask_channels(time, group);
         } else {
             self.serve(time, p, group);
@@ -156,7 +162,7 @@ impl Flash {
 
     /// Asks for the command that senses the next row of an operation, which occupies its unit.
     pub(super) fn want_command(&mut self, time: &mut Time, id: OpId) {
-        if self.channels[self.ops[id].channel].is_busy(time.now) {
+        if self.is_closed_to(time.now, &self.ops[id]) {
             return self.wait_for_channel(time, id, AsksFor::Command);
         }
         self.command(time, id);

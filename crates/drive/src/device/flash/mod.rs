@@ -6,6 +6,7 @@ mod command;
 pub mod counters;
 mod doors;
 pub mod end;
+mod kept;
 pub mod ledgers;
 mod list;
 mod modify;
@@ -14,6 +15,7 @@ pub mod op;
 mod place;
 pub mod queue;
 mod reads;
+mod reservation;
 mod schedule;
 mod shape;
 mod start;
@@ -99,10 +101,14 @@ pub enum Note {
     PartStarted(OpId),
     /// A copy-back of a bin became a read.
     TurnedToRead(BinId),
+    /// A suspended operation of a group has resumed.
+    Resumed(GroupId),
     /// An interruption has worn a block.
     Strained(BlockId, Strain),
     /// The batch of a group has ended: collection may choose victims.
     RoundEnded(GroupId),
+    /// A channel is reserved for the collection of a bin, which waited for it.
+    ChannelKept(BinId),
 }
 
 /// Units, channels and operations.

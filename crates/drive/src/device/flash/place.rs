@@ -63,6 +63,10 @@ impl BinPlace {
     pub fn units_of_hosts(&self) -> impl Iterator<Item = u64> {
         self.read.iter().copied().chain([self.program])
     }
+    /// All cells that an operation of the bin may occupy.
+    pub fn all_cells(&self) -> u64 {
+        self.read_of_all | self.program | self.erase
+    }
     /// Cells that a read of some planes occupies.
     #[inline]
     pub fn read_cells(&self, planes: u64) -> u64 {

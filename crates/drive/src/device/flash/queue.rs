@@ -127,6 +127,11 @@ impl Group {
     pub fn is_kept_for(&self, bin: BinId) -> bool {
         self.reserved_by == Some(bin) || self.reserved_by_others.contains(&bin)
     }
+    /// True if some of these cells are reserved.
+    #[inline]
+    pub fn is_reserved(&self, cells: u64) -> bool {
+        self.reserved & cells != 0
+    }
     /// A bin for which cells are reserved, if there is one.
     pub fn kept_for(&self) -> Option<BinId> {
         self.reserved_by

@@ -29,13 +29,15 @@ impl Group {
     pub fn has_reads_on(&self, ops: &Ops, cells: u64, hosts_only: bool) -> bool {
         self.has_read_before(ops, cells, hosts_only, u64::MAX)
     }
-    /// Number of reads that wait for any of `cells`.
+    /// Number of reads that wait for any of `cells`. Reads of reserved cells wait for the
+    /// reservation, and do not count here and below.
     pub fn count_reads_on(&self, ops: &Ops, cells: u64, hosts_only: bool) -> u32 {
         let mut count = 0;
+        let asks = |id: &OpId| reads(ops, *id, cells) && !self.is_reserved(ops[*id].cells);
         self.any_list_on(cells, hosts_only, |holds, list| {
             count += match holds {
-                Holds::Reads => list.len(),
-                Holds::All => list.iter(ops).filter(|id| reads(ops, *id, cells)).count() as u32,
+                Holds::Reads => list.head().filter(asks).map_or(0, |_| list.len()),
+                Holds::All => list.iter(ops).filter(asks).count() as u32,
             };
             false
         });
@@ -43,7 +45,10 @@ impl Group {
     }
     /// True if a read waits for any of `cells` that was asked for before a number.
     pub fn has_read_before(&self, ops: &Ops, cells: u64, hosts_only: bool, before: u64) -> bool {
-        let is_before = |id: OpId| ops[id].seq < before && reads(ops, id, cells);
+        let is_before = |id: OpId| {
+            let op = &ops[id];
+            op.seq < before && reads(ops, id, cells) && !self.is_reserved(op.cells)
+        };
         self.any_list_on(cells, hosts_only, |holds, list| match holds {
             Holds::Reads => list.head().is_some_and(is_before),
             Holds::All => list.iter(ops).any(is_before),

@@ -80,7 +80,9 @@ impl Flash {
         state.idle_check = Instant::NEVER;
         let is_open = if self.commands {
             // No operation waits for a channel that carries nothing.
-            state.is_open_to(cells) && !self.queues_all && !self.channels[channel].is_busy(time.now)
+            state.is_open_to(cells)
+                && !self.queues_all
+                && !self.channels[channel].is_closed_to(time.now, op)
         } else {
             state.is_open_to(cells) || state.goes_first(op, &self.bypass)
         };
@@ -88,7 +90,7 @@ impl Flash {
             match kind {
                 OpKind::Read | OpKind::Erase => return self.start(time, p, id),
                 OpKind::Program if self.has_page(p, id) => {
-                    if !self.channels[channel].is_busy(time.now) {
+                    if !self.is_closed_to(time.now, &self.ops[id]) {
                         return self.start_program(time, p, id);
                     }
                     // A suspended operation may resume before the wait of this one begins.
@@ -142,7 +144,7 @@ impl Flash {
 
     /// Requeues an operation by its age. An operation that was background GC when it left may be
     /// foreground GC by now.
-    fn requeue<P: Placement>(&mut self, p: &P, id: OpId) {
+    pub(super) fn requeue<P: Placement>(&mut self, p: &P, id: OpId) {
         let Op { group, bin, .. } = self.ops[id];
         if self.ops[id].is_collection() {
             self.ops[id].class = self.class_of(p, bin);
@@ -222,24 +224,20 @@ impl Flash {
         if self.ops[id].kind == OpKind::CopyBack {
             self.make_read_if_needed(p, id);
         }
-        let (kind, channel) = (self.ops[id].kind, self.ops[id].channel);
-        match kind {
-            OpKind::Read | OpKind::Erase if !self.lacks_channel(time.now, channel) => {
+        let op = &self.ops[id];
+        match op.kind {
+            OpKind::Read | OpKind::Erase if !self.lacks_channel(time.now, op) => {
                 self.start(time, p, id)
             }
             OpKind::Program | OpKind::CopyBack | OpKind::Modify if !self.has_page(p, id) => {
                 self.park(time, p, id)
             }
-            OpKind::Modify if !self.lacks_channel(time.now, channel) => {
-                self.start_modify(time, p, id)
-            }
-            OpKind::CopyBack if !self.lacks_channel(time.now, channel) => {
+            OpKind::Modify if !self.lacks_channel(time.now, op) => self.start_modify(time, p, id),
+            OpKind::CopyBack if !self.lacks_channel(time.now, op) => {
                 self.bind(p, id);
                 self.start(time, p, id);
             }
-            OpKind::Program if !self.channels[channel].is_busy(time.now) => {
-                self.start_program(time, p, id)
-            }
+            OpKind::Program if !self.is_closed_to(time.now, op) => self.start_program(time, p, id),
             _ => self.want_channel(time, id, self.ops[id].group, forced),
         }
     }
@@ -260,8 +258,7 @@ impl Flash {
         }
         let waits_for = &mut self.channels[channel].ledger;
         self.ledgers.follow(time.now, group, cells, &self.groups[group], waits_for);
-        self.channels[channel].push(&mut self.ops, id, AsksFor::Both);
-        self.await_channel(time, channel);
+        self.queue_for_channel(time, id, AsksFor::Both);
     }
 
     /// Gives the channel to an operation that waited for it to begin. If a read has occupied its
@@ -282,7 +279,7 @@ impl Flash {
         self.ledgers.follow(time.now, group, cells, &self.groups[group], awaited);
         if startable {
             self.begin(time, p, Pick { op: id, forced: true });
-            return self.channels[channel].is_busy(time.now);
+            return self.is_closed_to(time.now, &self.ops[id]);
         }
         self.requeue(p, id);
         false

@@ -59,6 +59,10 @@ impl Flash {
         })
     }
 
+    /// True if an operation of a group is suspended.
+    pub(in crate::device) fn has_suspended(&self, group: GroupId) -> bool {
+        self.working[group].iter().any(|working| working.stage != Stage::AtWork)
+    }
     /// True if a group has operations under way that may be suspended.
     #[inline]
     pub(in crate::device) fn has_work(&self, group: GroupId) -> bool {
@@ -160,6 +164,7 @@ impl Flash {
             while let Some(working) = self.working[group].get(place) {
                 if working.stage == Stage::AtWork
                     && working.cells & cells != 0
+                    && !self.groups[group].is_reserved(working.cells | cells)
                     && (class.is_read() || !self.rules_of(working).hosts_only)
                 {
                     self.meet(time, group, place, 1);
@@ -174,12 +179,34 @@ impl Flash {
     /// Routes all reads that wait for the cells of an operation.
     fn meet_all(&mut self, time: &mut Time, group: GroupId, place: usize) {
         let working = &self.working[group][place];
+        if self.groups[group].is_reserved(working.cells) {
+            // Reads wait until the collection gives the unit back.
+            return;
+        }
         let hosts_only = self.rules_of(working).hosts_only;
         let reads = self.groups[group].count_reads_on(&self.ops, working.cells, hosts_only);
         if self.routing.counts_those_that_ask() {
             (0..reads).for_each(|_| self.meet(time, group, place, 1));
         } else if reads > 0 {
             self.meet(time, group, place, reads);
+        }
+    }
+
+    /// Routes the reads of a group that a reservation kept from asking: it has ended.
+    pub(in crate::device) fn reservation_ended<P: Placement>(
+        &mut self,
+        time: &mut Time,
+        p: &mut P,
+        group: GroupId,
+    ) {
+        let mut place = 0;
+        // By index: an operation suspended at once serves reads, and others may begin meanwhile.
+        while let Some(working) = self.working[group].get(place) {
+            if working.stage == Stage::AtWork && working.asking == 0 {
+                self.meet_all(time, group, place);
+                self.consider(time, p, group, place);
+            }
+            place += 1;
         }
     }
 
@@ -212,6 +239,10 @@ impl Flash {
         let now = time.now;
         let mut working = self.working[group][place];
         if working.stage != Stage::AtWork || working.asking == 0 {
+            return;
+        }
+        if self.groups[group].is_reserved(working.cells) {
+            // No read could use the unit.
             return;
         }
         (working.progress, working.entered) = working.at(self.pulses(&working), now);
@@ -464,7 +495,7 @@ impl Flash {
             };
             self.working[group].iter().filter(open).fold(0, |open, working| open | working.cells)
         };
-        let starts = |op: &Op| !self.lacks_channel(now, op.channel);
+        let starts = |op: &Op| !self.lacks_channel(now, op);
         self.groups[group].first_read_on(&self.ops, cells, hosts_only, open_to, starts)
     }
 
@@ -483,6 +514,7 @@ impl Flash {
         let channel = &mut self.channels[channel].ledger;
         self.ledgers.occupy(time.now, group, cells, holds, &self.groups[group], channel);
         self.schedule_end(time, group, place);
+        self.notes.push_back(Note::Resumed(group));
         self.consider(time, p, group, place);
     }
 }

@@ -470,6 +470,76 @@ fn a_reserved_unit_serves_its_collection_alone() {
     assert_eq!(blame.of(State::UnitGcRead), Span::from_us(125));
 }
 
+/// Three dies on a channel. A program of die 1 crosses it until 100 us; meanwhile a collection of
+/// die 0 claims it, and a read of die 2 is sensed and waits for it.
+fn claimed(foreground: bool) -> (Chip, Asked) {
+    let mut chip = Chip::new(DIES);
+    chip.pages.foreground = foreground;
+    chip.program(0, 1);
+    chip.until(10);
+    assert!(!chip.flash.claim(&mut chip.time, &chip.pages, ChannelId(0), BinId(0)));
+    let read = chip.read(20, 2);
+    (chip, read)
+}
+
+const DIES: &str = "geometry.dies_per_package = 3";
+
+fn give_channel_back(chip: &mut Chip, at: u64) {
+    chip.until(at);
+    chip.flash.give_channel_back(&mut chip.time, &mut chip.pages, ChannelId(0), BinId(0));
+}
+
+#[test]
+fn a_foreground_collection_gets_the_channel_before_transfers_that_wait() {
+    let (mut chip, read) = claimed(true);
+    chip.until(99);
+    assert!(!chip.flash.has_channel(ChannelId(0), BinId(0)));
+    chip.until(100);
+    assert!(chip.flash.has_channel(ChannelId(0), BinId(0)));
+    assert!(matches!(chip.flash.next_note(), Some(Note::ChannelKept(BinId(0)))));
+    give_channel_back(&mut chip, 300);
+    chip.assert_ends(read, 300 + CARRY);
+    let blame = chip.flash.ops.blame_ref(read.id);
+    assert_eq!(blame.of(State::ChannelHostProgram), Span::from_us(100 - 45));
+    assert_eq!(blame.of(State::Reserved), Span::from_us(200));
+}
+
+#[test]
+fn a_background_collection_gets_the_channel_when_nothing_waits_for_it() {
+    let (mut chip, read) = claimed(false);
+    chip.assert_ends(read, 100 + CARRY);
+    assert!(chip.flash.has_channel(ChannelId(0), BinId(0)));
+    give_channel_back(&mut chip, 300);
+    assert!(!chip.flash.has_channel(ChannelId(0), BinId(0)));
+}
+
+#[test]
+fn a_claim_that_is_no_longer_needed_reserves_nothing() {
+    let (mut chip, read) = claimed(true);
+    give_channel_back(&mut chip, 50);
+    chip.assert_ends(read, 100 + CARRY);
+    assert!(!chip.flash.has_channel(ChannelId(0), BinId(0)));
+}
+
+#[test]
+fn operations_of_the_unit_leave_the_channel_that_is_reserved_for_it() {
+    let mut chip = Chip::new(DIES);
+    chip.pages.foreground = true;
+    chip.program(0, 1);
+    // It occupies the unit of the collection, which therefore needs it to go on.
+    let own = chip.read(10, 0);
+    chip.until(20);
+    assert!(!chip.flash.claim(&mut chip.time, &chip.pages, ChannelId(0), BinId(0)));
+    let other = chip.read(20, 2);
+    chip.assert_ends(own, 100 + CARRY);
+    give_channel_back(&mut chip, 300);
+    chip.assert_ends(other, 300 + CARRY);
+    // Of the wait from 45 us on, the channel carried the other read from 100 to 200 us.
+    let blame = chip.flash.ops.blame_ref(other.id);
+    assert_eq!(blame.of(State::ChannelHostRead), Span::from_us(CARRY));
+    assert_eq!(blame.of(State::Reserved), Span::from_us(100));
+}
+
 #[test]
 fn background_gc_waits_for_all_others_until_it_comes_to_the_foreground() {
     for foreground in [false, true] {
@@ -586,7 +656,7 @@ fn a_sensed_read_waits_for_the_channel_and_names_what_that_carries() {
     let mut chip = Chip::new("geometry.dies_per_package = 2");
     let (first, second) = (chip.read(0, 0), chip.read(0, 1));
     chip.until(SENSE);
-    assert_eq!(chip.why(second).1, Why::Channel(ChannelId(0), Some(first.id)));
+    assert_eq!(chip.why(second).1, Why::Channel(ChannelId(0), Some(first.id), None));
     let (standing, why) = chip.why(first);
     assert_eq!(why, Why::Works(Some(ChannelId(0))));
     assert_eq!((standing.since, standing.until), (at(SENSE), at(SENSE + CARRY)));

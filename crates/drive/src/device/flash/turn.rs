@@ -45,7 +45,7 @@ impl Flash {
     #[inline]
     fn may_be_commanded(&self, now: Instant, id: OpId) -> bool {
         let op = &self.ops[id];
-        !self.channels[op.channel].is_busy(now) && !self.has_work(op.group)
+        !self.is_closed_to(now, op) && !self.has_work(op.group)
     }
 
     /// Turns the read of a whole batch into the program that moves it. There must be a page for it.
@@ -68,8 +68,8 @@ impl Flash {
             op.transfer = transfer;
             op.rows_left = rows as u16;
         });
-        let (group, channel) = (self.ops[id].group, self.ops[id].channel);
-        if self.channels[channel].is_busy(time.now) {
+        let group = self.ops[id].group;
+        if self.is_closed_to(time.now, &self.ops[id]) {
             let op = &self.ops[id];
             self.groups[group].busy &= !op.cells;
             let forced = self.groups[group].pass(class, &self.bypass, self.next_seq);

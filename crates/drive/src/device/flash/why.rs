@@ -22,8 +22,9 @@ pub enum Why {
     /// It waits for its unit: the operations that occupy it, the bin for whose collection it is
     /// reserved, and the number of other operations that wait in the group.
     Unit { occupied_by: Vec<OpId>, reserved_for: Option<BinId>, others: u32 },
-    /// It waits for its channel, which carries data of another operation.
-    Channel(ChannelId, Option<OpId>),
+    /// It waits for its channel, which carries data of another operation, or is reserved for the
+    /// collection of a bin.
+    Channel(ChannelId, Option<OpId>, Option<BinId>),
     /// A program that found no page in its bin.
     Page,
     /// It is suspended.
@@ -146,7 +147,8 @@ impl Survey<'_> {
                 (Stage::Unit, self.awaited_unit(id))
             }
             (Some(_), ..) => {
-                (Stage::Channel, Why::Channel(op.channel, self.carried_by(op.channel)))
+                let carried = self.carried_by(op.channel);
+                (Stage::Channel, Why::Channel(op.channel, carried, self.flash.keeper_from(op)))
             }
             (None, Some(WorkingView { ends: None, is_aside, .. }), _) => {
                 (Stage::Suspended, if is_aside { Why::Suspended } else { Why::Stops })
@@ -173,8 +175,7 @@ impl Survey<'_> {
     /// True if the unit of a queued operation is idle, and only the channel is not.
     fn awaits_command(&self, id: OpId) -> bool {
         let op = &self.flash.ops[id];
-        self.flash.lacks_channel(self.now, op.channel)
-            && self.flash.groups[op.group].busy & op.cells == 0
+        self.flash.lacks_channel(self.now, op) && self.flash.groups[op.group].busy & op.cells == 0
     }
 
     /// The obstacle between an operation and its unit.

@@ -9,7 +9,7 @@ use crate::device::flash::op::{Class, Op, Owner};
 use crate::device::gc::Gc;
 use crate::device::ids::OpId;
 use engine::Span;
-use ftl::{BinId, BlockId, Level};
+use ftl::{BinId, BlockId, Level, ReserveUntil};
 use metrics::Holder;
 use nand::GroupId;
 
@@ -72,6 +72,9 @@ impl Gc {
             self.next_batch(base, bin);
         }
         self.write_rest(base, bin);
+        if self.permits.is_some() {
+            self.return_permit(base, bin);
+        }
         self.lift_for_readers(base, bin);
         self.note_space(base, bin);
     }
@@ -122,6 +125,9 @@ impl Gc {
     /// Asks for the erase of a victim.
     pub(in crate::device) fn ask_erase(&mut self, base: &mut Base, bin: BinId, block: BlockId) {
         self.jobs[bin].erases += 1;
+        if self.reserves_until == ReserveUntil::Copied {
+            self.unreserve(base, bin);
+        }
         Self::command_erase(base, bin, block, 0);
     }
 
@@ -161,13 +167,13 @@ impl Gc {
         base.note_checkpoints();
         base.space.ftl.erase(block);
         base.audit_erase(block);
-        if base.space.ftl.migration(bin).is_none() && !self.reserves_until_stop {
+        if base.space.ftl.migration(bin).is_none() && self.reserves_until != ReserveUntil::Stop {
             self.unreserve(base, bin);
         }
         self.note_space(base, bin);
         base.unpark(bin);
         self.collect(base, bin);
-        if self.reserves_until_stop && !self.is_at_work(bin) {
+        if self.reserves_until == ReserveUntil::Stop && !self.is_at_work(bin) {
             self.unreserve(base, bin);
         }
     }
@@ -189,12 +195,20 @@ impl Gc {
     pub(in crate::device) fn unreserve(&mut self, base: &mut Base, bin: BinId) {
         if base.flash.give_back(&base.time, bin) {
             let group = base.group_of(bin);
-            if self.reserves_until_stop {
+            if self.reserves_until == ReserveUntil::Stop {
                 self.collect_in_others(base, group, bin);
             }
             // Collections of other bins of the group may have waited for their turn.
             base.space.look_at(base.flash.bins_of(group).iter().copied());
+            base.flash.reservation_ended(&mut base.time, &mut base.space, group);
             base.serve(group);
+        }
+    }
+
+    /// Lets collections of a group begin that waited until a suspended operation has resumed.
+    pub(in crate::device) fn resumed(&mut self, base: &mut Base, group: GroupId) {
+        if !self.config.preemptible {
+            base.space.look_at(base.flash.bins_of(group).iter().copied());
         }
     }
 

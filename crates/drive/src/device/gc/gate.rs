@@ -7,7 +7,7 @@ use crate::device::Base;
 use crate::device::flash::op::Class;
 use crate::device::gc::Gc;
 use engine::Instant;
-use ftl::{BinId, Level, Stream};
+use ftl::{BinId, Level, ReserveUntil, Stream};
 
 /// Maintenance that is about to begin in a bin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,7 +41,7 @@ impl Gc {
         of: Maintenance,
     ) -> Leave {
         let is_free = match of {
-            Maintenance::Collection => self.is_unit_free(base, bin),
+            Maintenance::Collection => self.is_unit_free(base, bin) && self.is_permitted(base, bin),
             Maintenance::Scrub => {
                 !base.space.is_awaited(bin) || Self::has_space_for_look(base, bin)
             }
@@ -52,14 +52,16 @@ impl Gc {
     }
 
     /// True if a bin's unit can be reserved for its collection, is reserved for it already, or need
-    /// not be; in rounds, only between two batches.
+    /// not be; in rounds, only between two batches. Reads for which an operation is suspended go
+    /// before a reservation, as that operation does.
     fn is_unit_free(&self, base: &Base, bin: BinId) -> bool {
         if base.flash.calls_collection() {
             return base.flash.may_choose(bin);
         }
+        let group = base.group_of(bin);
         self.config.preemptible
-            || !base.flash.is_reserved(base.group_of(bin))
-            || self.reserves_until_stop && base.flash.is_kept_for(bin)
+            || !base.flash.is_reserved(group) && !base.flash.has_suspended(group)
+            || self.reserves_until == ReserveUntil::Stop && base.flash.is_kept_for(bin)
     }
 
     /// True if a poll of scrubbing may use space that host programs of the bin wait for. Without

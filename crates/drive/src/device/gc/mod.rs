@@ -6,6 +6,8 @@ mod collect;
 mod gate;
 mod job;
 mod moves;
+mod permission;
+mod permits;
 mod rounds;
 mod scrub;
 mod streaming;
@@ -22,7 +24,8 @@ use crate::device::ids::OpId;
 use engine::Column;
 use ftl::{BinId, BlockId, GcConfig, Layout, ReserveUntil};
 use job::{Backlog, Job};
-use nand::GroupId;
+use nand::{Geometry, GroupId};
+use permits::Permits;
 use turn::Turn;
 
 /// Collections, by bin.
@@ -30,8 +33,8 @@ use turn::Turn;
 pub struct Gc {
     // ---- constant ----
     config: GcConfig,
-    /// True if a unit stays reserved from one victim to the next.
-    reserves_until_stop: bool,
+    /// End of the reservation of a unit.
+    reserves_until: ReserveUntil,
     /// Settings for erases that wait for a burst of reads to end, if they do.
     erase_batching: Option<EraseBatching>,
     /// Planes of a package, if pages stream between packages while a block is collected.
@@ -44,6 +47,8 @@ pub struct Gc {
     backlogs: Column<BinId, Backlog>,
     /// Groups whose idle collection found nothing that gains space.
     thwarted: Vec<GroupId>,
+    /// Leave to copy, if not all collections may copy at the same time.
+    permits: Option<Box<Permits>>,
 }
 
 impl Gc {
@@ -51,7 +56,7 @@ impl Gc {
         let geometry = &config.geometry;
         Self {
             config: config.ftl.gc.clone(),
-            reserves_until_stop: config.ftl.gc.reserve_until == Some(ReserveUntil::Stop),
+            reserves_until: config.ftl.gc.reserve_until.unwrap_or(ReserveUntil::Erase),
             erase_batching: config.scheduler.erase_batching,
             streaming: (config.ftl.gc.streaming)
                 .then_some(geometry.planes_per_die * geometry.dies_per_package),
@@ -59,6 +64,7 @@ impl Gc {
             jobs: Column::from_fn(layout.bins as usize, |_| Job::default()),
             backlogs: Column::from_fn(layout.bins as usize, |_| Backlog::default()),
             thwarted: Vec::new(),
+            permits: Permits::new(&config.ftl.gc, layout, Geometry::from(geometry).channels),
         }
     }
 }
@@ -69,18 +75,20 @@ impl Gc {
         // All fields are named, so that the compiler reports one that is added later.
         let Self {
             config: _,
-            reserves_until_stop: _,
+            reserves_until: _,
             erase_batching: _,
             streaming: _,
             scrubs,
             jobs,
             backlogs,
             thwarted,
+            permits,
         } = self;
         *scrubs = scrubs.as_ref().map(Turn::begun_anew);
         *jobs = Column::from_fn(layout.bins as usize, |_| Job::default());
         *backlogs = Column::from_fn(layout.bins as usize, |_| Backlog::default());
         thwarted.clear();
+        *permits = permits.as_ref().map(|permits| permits.begun_anew());
     }
 
     /// Handles the end of a read or a program of a collection, which still occupies its units.

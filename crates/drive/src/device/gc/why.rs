@@ -13,6 +13,8 @@ pub enum Rest {
     Burst(usize),
     /// Its turn, to move data of a block.
     Turn(BlockId),
+    /// A permit to copy, or channels that it reserves.
+    Permit,
     /// A block that gains space; the bin has this many free blocks and good ones.
     Victim { free: u32, good: u32 },
 }
@@ -24,6 +26,7 @@ impl Gc {
         match (task.draining.first(), self.jobs[bin].victim, task.deferred.len()) {
             (Some(block), ..) => Rest::Readers(*block, ftl.reads_under_way(*block)),
             (_, Some(block), _) => Rest::Turn(block),
+            (.., 0) if self.awaits_permit(bin) => Rest::Permit,
             (.., 0) => Rest::Victim { free: ftl.free_blocks(bin), good: ftl.good_blocks(bin) },
             (.., erases) => Rest::Burst(erases),
         }

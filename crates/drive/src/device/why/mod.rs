@@ -202,9 +202,15 @@ impl Walk<'_> {
                 };
                 format!("{name} waits for its unit of die {die}{rest}")
             }
-            Why::Channel(channel, carried) => {
+            Why::Channel(channel, carried, reserved_for) => {
                 behind = self.below(carried, depth);
-                format!("{name} waits for channel {}", channel.0)
+                let rest = reserved_for.map_or(String::new(), |of| {
+                    if behind.is_empty() {
+                        behind = self.collection(of, depth);
+                    }
+                    format!(", which is kept for the collection of bin {}", of.0)
+                });
+                format!("{name} waits for channel {}{rest}", channel.0)
             }
             Why::Page => {
                 behind = self.collection(bin, depth);
@@ -256,6 +262,11 @@ impl Walk<'_> {
             Rest::Turn(block) => {
                 let words = format!("the collection of block {} in bin {number} rests", block.0);
                 (Some(block), words)
+            }
+            Rest::Permit => {
+                let words =
+                    format!("the collection of bin {number} waits until others have copied");
+                (None, words)
             }
             Rest::Burst(erases) => {
                 let (erases, wait) =

@@ -284,6 +284,16 @@ fn threshold_cases() -> Vec<Case> {
                 ("5 blocks", [2, 6, 300 + 2 * 1_500]),
                 ("6 blocks", [3, 7, 300 + 3 * 1_500]),
             ]),
+        // A victim gains three of four pages, while one block more than the foreground threshold is
+        // free.
+        of_collection("drive.ftl.gc.least_gain", &thresholds(1, 2, 2))
+            .see("erases after a write that leaves 2 blocks free", |scene| {
+                let (mut bench, _) = poised(scene);
+                overwrite(&mut bench, [5]);
+                erases_begun(&bench)
+            })
+            .left_out(1)
+            .under([("1 page", 1), ("3 pages", 1), ("75 % of pages", 1), ("76 % of pages", 0)]),
         // After the gap two pages are moved and a block is erased.
         of_collection("drive.ftl.gc.idle_gap", &thresholds(1, 1, 2))
             .see("when nothing goes on any more, us", end_of_an_idle_time)
@@ -302,6 +312,37 @@ fn four_writes(scene: &Scene) -> Vec<u64> {
     let tags = [8, 9, 10, 11].map(|n| bench.submit(start, Kind::Write, page(0, n), PAGE));
     bench.settle();
     tags.iter().map(|tag| bench.done(*tag).latency() / US).collect()
+}
+
+/// Two channels of two dies, with page 4 n + 2 d + c on die d of channel c.
+fn four_dies(parameter: &'static str) -> Case {
+    let exported = format!("{} B", 64 * PAGE);
+    of_collection(
+        parameter,
+        &[set("geometry.channels", 2), set("ftl.over_provisioning.exported", exported)],
+    )
+}
+
+/// The four dies, with one valid page in a block of each of these; the next write of each opens a
+/// block.
+fn one_valid_page<const N: usize>(scene: &Scene, dies: [u64; N]) -> (Bench, u64) {
+    let mut bench = scene.bench();
+    for die in dies {
+        for number in [0, 1, 2, 4] {
+            bench.alone(Kind::Write, (4 * number + die) * PAGE, PAGE);
+        }
+    }
+    let now = bench.settle();
+    (bench, now)
+}
+
+/// End of the collections of two dies that begin at the same time, in us.
+fn both_end(scene: &Scene, dies: [u64; 2]) -> u64 {
+    let (mut bench, start) = one_valid_page(scene, dies);
+    for die in dies {
+        bench.submit(start, Kind::Write, (4 * 5 + die) * PAGE, PAGE);
+    }
+    (bench.settle() - start) / US
 }
 
 fn sharing_cases() -> Vec<Case> {
@@ -337,6 +378,50 @@ fn sharing_cases() -> Vec<Case> {
             })
             .left_out([2, 300 + 1_500 + 125])
             .under([("erase", [2, 300 + 1_500 + 125]), ("stop", [2, 300 + 2 * 1_500 + 125])]),
+        // A page moves in 425 us, and the read goes before the erase or after it.
+        of_collection("drive.ftl.gc.reserve_until", &[])
+            .given(&[set("ftl.gc.preemptible", "false")])
+            .see("when a read beside a collection is done, us", |scene| {
+                let (mut bench, start) = poised(scene);
+                bench.submit(start, Kind::Write, page(0, 5), PAGE);
+                let read = bench.submit(start + 310 * US, Kind::Read, page(0, 6), PAGE);
+                bench.settle();
+                (bench.done(read).finished - start) / US
+            })
+            .left_out(300 + 425 + 1_500 + 125)
+            .under([("copied", 300 + 425 + 125), ("erase", 300 + 425 + 1_500 + 125)]),
+        // The page is copied back from 300 us until 525. A read of another die of the channel, and
+        // one of the other channel, cross from 335 us on, or once the copies are over.
+        four_dies("drive.ftl.gc.blocking")
+            .given(&[set("ftl.gc.preemptible", "false"), set("ftl.gc.copy_back", "true")])
+            .see("when reads beside a collection are done, us", |scene| {
+                let (mut bench, start) = one_valid_page(scene, [0]);
+                bench.submit(start, Kind::Write, 4 * 5 * PAGE, PAGE);
+                let reads = [2, 1].map(|die| {
+                    bench.submit(start + 310 * US, Kind::Read, (4 * 12 + die) * PAGE, PAGE)
+                });
+                bench.settle();
+                reads.map(|read| (bench.done(read).finished - start) / US)
+            })
+            .left_out([435, 435])
+            .under([
+                ("plane", [435, 435]),
+                ("channel", [625, 435]),
+                ("controller", [625, 625]),
+            ]),
+        // Two dies of a channel collect: one copies until 525 us. The other has its write until 400,
+        // and copies after that, or after the first one's copies.
+        four_dies("drive.ftl.gc.at_once.channel")
+            .given(&[set("ftl.gc.copy_back", "true")])
+            .see("end of two collections of a channel, us", |scene| both_end(scene, [0, 2]))
+            .left_out(400 + 225 + 1_500)
+            .under([("1", 525 + 225 + 1_500), ("2", 400 + 225 + 1_500)]),
+        // Two dies of two channels have their writes until 300 us.
+        four_dies("drive.ftl.gc.at_once.drive")
+            .given(&[set("ftl.gc.copy_back", "true")])
+            .see("end of two collections of two channels, us", |scene| both_end(scene, [0, 1]))
+            .left_out(300 + 225 + 1_500)
+            .under([("1", 525 + 225 + 1_500), ("2", 300 + 225 + 1_500)]),
         // Off the channel: sensed and programmed in 225 us.
         of_collection("drive.ftl.gc.copy_back", &[])
             .see("time and channel time of a write and the collection it causes, us", |scene| {

@@ -1,0 +1,89 @@
+//! Contradictions among the settings of collection.
+
+use crate::config::DriveConfig;
+use ftl::{AtOnce, Blocking, GcConfig, Layout, PartialWrites, ReserveUntil, Thresholds};
+use settings::Problems;
+
+/// Checks `ftl.gc`, except for its amounts of pages and blocks.
+pub fn check(drive: &DriveConfig, problems: &mut Problems) {
+    let gc = &drive.ftl.gc;
+    let copies = gc.copy_back || gc.streaming || drive.ftl.partial_writes == PartialWrites::Plane;
+    if gc.copy_back_most.is_some() && !copies {
+        problems.push("drive.ftl.gc.copy_back_most", "nothing is copied back (copy_back is false, partial_writes is \"controller\") and nothing streams (streaming is false); choose one of them, or leave this out");
+    }
+    if gc.preemptible && gc.reserve_until.is_some() {
+        problems.push("drive.ftl.gc.reserve_until", "preemptible garbage collection reserves no flash unit (preemptible is true); choose preemptible = false, or leave this out");
+    }
+    // A scrubbed block may need space of another bin on the flash unit that stays reserved.
+    if gc.reserve_until == Some(ReserveUntil::Stop) && drive.ftl.scrub.is_some() {
+        problems.push("drive.ftl.gc.reserve_until", "scrubbing (ftl.scrub) goes between two victims; choose reserve_until = \"erase\", or leave scrub out");
+    }
+    check_blocking(drive, gc, problems);
+    if let Some(at_once) = gc.at_once {
+        check_limits(drive, gc, at_once, problems);
+    }
+}
+
+/// Checks the gain of victims.
+pub fn check_gain(gc: &GcConfig, layout: &Layout, problems: &mut Problems) {
+    let path = "drive.ftl.gc.least_gain";
+    let Some(gain) = gc.least_gain else { return };
+    let units = gain.units(layout);
+    if units > layout.units_per_block() {
+        let pages = layout.rows_per_block * layout.block_planes;
+        let problem = format!("\"{gain}\" is more than the {pages} pages of a block; give less");
+        problems.push(path, problem);
+    } else if units <= layout.units_per_batch && gain.is_none() {
+        problems.push(path, "every victim gains more than nothing; give at least 1 page");
+    }
+    if Thresholds::new(gc, layout).most_coming() == Some(0) && gc.idle_gap.is_none() {
+        problems.push(path, "collection ends at the foreground threshold (ftl.gc.stop), where any gain counts; give a higher stop, or leave this out");
+    }
+}
+
+fn check_blocking(drive: &DriveConfig, gc: &GcConfig, problems: &mut Problems) {
+    if gc.blocking == Blocking::Plane {
+        return;
+    }
+    let path = "drive.ftl.gc.blocking";
+    let mut refuse = |fault: &str, remedy: &str| {
+        problems.push(path, format!("{fault}; {remedy}, or choose blocking = \"plane\""));
+    };
+    if gc.preemptible {
+        refuse(
+            "preemptible garbage collection reserves nothing (preemptible is true)",
+            "choose preemptible = false",
+        );
+    }
+    if drive.scheduler.rounds.is_some() {
+        refuse(
+            "in rounds (scheduler.rounds) other operations of the channel go on beside a collection",
+            "leave rounds out (rounds = \"none\")",
+        );
+    }
+    if gc.streaming {
+        refuse(
+            "streamed pages use the channels of other packages (streaming is true)",
+            "choose streaming = false",
+        );
+    }
+}
+
+fn check_limits(drive: &DriveConfig, gc: &GcConfig, at_once: AtOnce, problems: &mut Problems) {
+    let path = "drive.ftl.gc.at_once";
+    if at_once == AtOnce::default() {
+        problems.push(path, "nothing is limited; give channel or drive, or leave this out");
+    }
+    if drive.scheduler.rounds.is_some() {
+        problems.push(path, "in rounds (scheduler.rounds) a batch calls for collections; leave this out, or leave rounds out (rounds = \"none\")");
+    }
+    for (key, given, alone) in [
+        ("channel", at_once.channel.is_some(), gc.blocking != Blocking::Plane),
+        ("drive", at_once.drive.is_some(), gc.blocking == Blocking::Controller),
+    ] {
+        if given && alone {
+            let path = format!("{path}.{key}");
+            problems.push(path, "a collection reserves this for itself while it copies (blocking), so only one copies at a time; leave this out, or choose blocking = \"plane\"");
+        }
+    }
+}

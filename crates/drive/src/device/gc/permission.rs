@@ -1,0 +1,84 @@
+//! When a collection has a permit: from its first copy until it has copied all, with the channels
+//! that it reserves; the erase needs none.
+
+use crate::device::Base;
+use crate::device::gc::Gc;
+use ftl::BinId;
+
+impl Gc {
+    /// True if a bin's collection may copy: it has a permit, and the channels that it reserves.
+    pub(super) fn is_permitted(&mut self, base: &mut Base, bin: BinId) -> bool {
+        if self.permits.is_none() {
+            return true;
+        }
+        if !base.space.ftl.has_victim(bin) {
+            return false;
+        }
+        if self.has_copied(bin) && self.permits.as_ref().is_some_and(|of| of.has_waiting()) {
+            // Others have a turn between two victims.
+            self.end_permit(base, bin, true);
+            return false;
+        }
+        let permits = self.permits.as_mut().expect("there are permits");
+        let own = base.flash.place(bin).channel;
+        if !permits.take(bin, own) {
+            return false;
+        }
+        let mut has_all = true;
+        for channel in permits.channels(own) {
+            has_all &= base.flash.claim(&mut base.time, &base.space, channel, bin);
+        }
+        if has_all {
+            permits.begin(bin);
+        }
+        has_all
+    }
+
+    /// True if a bin has a permit and has copied all that it was to copy.
+    fn has_copied(&self, bin: BinId) -> bool {
+        let job = &self.jobs[bin];
+        !job.is_moving()
+            && job.writes == 0
+            && self.permits.as_ref().is_some_and(|permits| permits.is_used(bin))
+    }
+
+    /// True if a bin's collection waits for a permit, or for channels.
+    pub(super) fn awaits_permit(&self, bin: BinId) -> bool {
+        self.permits.as_ref().is_some_and(|permits| permits.is_waiting(bin))
+    }
+
+    /// Returns a bin's permit if it has copied all that it was to copy.
+    pub(super) fn return_permit(&mut self, base: &mut Base, bin: BinId) {
+        if self.has_copied(bin) {
+            self.end_permit(base, bin, false);
+        }
+    }
+
+    /// Lets a collection begin for which a channel has been reserved, or gives the channel back if
+    /// it is no longer needed.
+    pub(in crate::device) fn channel_kept(&mut self, base: &mut Base, bin: BinId) {
+        self.collect_if_needed(base, bin);
+        let permits = self.permits.as_ref().expect("only permits claim channels");
+        let has_all = (permits.channels(base.flash.place(bin).channel))
+            .all(|channel| base.flash.has_channel(channel, bin));
+        if permits.is_claiming(bin) && has_all {
+            self.end_permit(base, bin, false);
+        }
+    }
+
+    /// Ends a bin's permit, and lets those ask again that wait for one: bins in the foreground, then
+    /// the others, in the order in which they came. `again` adds the bin to them.
+    fn end_permit(&mut self, base: &mut Base, bin: BinId, again: bool) {
+        let permits = self.permits.as_mut().expect("there are permits");
+        let own = base.flash.place(bin).channel;
+        permits.give_back(bin, own);
+        for channel in permits.channels(own) {
+            base.flash.give_channel_back(&mut base.time, &mut base.space, channel, bin);
+        }
+        let mut waiting = permits.take_waiting();
+        waiting.extend(again.then_some(bin));
+        waiting.sort_by_key(|bin| base.space.ftl.level(*bin) != ftl::Level::Foreground);
+        // The bin that is added last is looked at first.
+        base.space.look_at(waiting.into_iter().rev());
+    }
+}
