@@ -141,7 +141,7 @@ def test_write_amplification_is_that_of_the_summary(whole):
                 "write_bytes",
                 *(
                     f"{who}_units_programmed"
-                    for who in ("host", "gc", "scrub", "summary", "padding")
+                    for who in ("host", "gc", "scrub", "summary", "parity", "padding")
                 ),
             ).sum()
         },

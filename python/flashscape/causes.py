@@ -34,7 +34,7 @@ CAUSES = (
         "own service",
         "own service",
         "#b8c4ce",
-        ("link", "firmware", "buffer", "sense", "program", "transfer", "decode"),
+        ("link", "firmware", "buffer", "sense", "program", "transfer", "decode", "xor"),
         is_own=True,
     ),
     Cause(
@@ -72,6 +72,12 @@ CAUSES = (
         "waiting behind scrubbing",
         "#7a0177",
         ("wait_unit_scrub", "wait_channel_scrub"),
+    ),
+    Cause(
+        "parity",
+        "waiting behind reads and programs for parity",
+        "#1d6996",
+        ("wait_unit_parity", "wait_channel_parity"),
     ),
     Cause(
         "erases",

@@ -252,9 +252,10 @@ def _write_amplification(result: Measured) -> list[str]:
             ("gc", "for pages that garbage collection moved"),
             ("scrub", "for pages that scrubbing moved"),
             ("summary", "for summaries of full blocks"),
+            ("parity", "for parity"),
             ("padding", "for padding of batches that were not full"),
         )
-        if amplification[source] >= 0.005
+        if amplification.get(source, 0) >= 0.005
     ]
     why = f" ({why})" if (why := why_not_one(amplification["host"])) else ""
     return [

@@ -256,7 +256,7 @@ def amplification(result: Measured) -> tuple[list[int], list[float]]:
     series = result.series
     unit = units.size_of(result.summary["config"]["drive"]["ftl"]["unit"])
     programmed = series.select(
-        f"{who}_units_programmed" for who in ("host", "gc", "scrub", "summary", "padding")
+        column for column in series.columns if column.endswith("_units_programmed")
     ).sum_horizontal()
     ends = series["end_ns"].to_list()
     written = [0, *series["write_bytes"].cum_sum().to_list()]

@@ -24,7 +24,7 @@ pub use ticket::AuditTicket;
 use crate::device::RequestId;
 use durable::Durable;
 use engine::{BigColumn, Column, Instant, Span};
-use ftl::{BlockId, Ftl, Layout, Lpn, Ppn};
+use ftl::{BlockId, Ftl, Layout, Lpn, Ppn, StripeId};
 use host::{Command, Kind};
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -85,7 +85,7 @@ impl Audit {
             queued: Span::ZERO,
             durable: None,
         };
-        for lpn in (0..layout.map_units).map(Lpn) {
+        for lpn in (0..layout.host_units).map(Lpn) {
             if let Some(ppn) = ftl.lookup(lpn) {
                 let token = written(BEFORE, lpn);
                 audit.on_flash[ppn] = token;
@@ -93,7 +93,40 @@ impl Audit {
                 audit.replace(lpn, token);
             }
         }
+        audit.note_parity(ftl);
         audit
+    }
+
+    /// Takes the parity that is on flash for that of the data.
+    fn note_parity(&mut self, ftl: &Ftl) {
+        let Some(stripes) = ftl.layout.stripes else { return };
+        for stripe in (0..stripes.count()).map(StripeId) {
+            if let Some(ppn) = ftl.lookup(stripes.parity(stripe)) {
+                let data = stripes.data(stripe).filter_map(|lpn| ftl.lookup(lpn));
+                self.on_flash[ppn] = xor(data.map(|ppn| self.on_flash[ppn]));
+            }
+        }
+    }
+
+    /// Checks that each stripe with data has the parity of its members, and no other has parity.
+    ///
+    /// # Errors
+    /// The first stripe that is wrong.
+    fn check_parity(&self, ftl: &Ftl) -> Result<(), String> {
+        let Some(stripes) = ftl.layout.stripes else { return Ok(()) };
+        for stripe in (0..stripes.count()).map(StripeId) {
+            let members: Vec<Ppn> =
+                stripes.data(stripe).filter_map(|lpn| ftl.member(lpn)).collect();
+            let parity = ftl.lookup(stripes.parity(stripe));
+            if parity.is_some() == members.is_empty() {
+                let has = if parity.is_some() { "parity" } else { "no parity" };
+                return Err(format!("{stripe:?} has {} units and {has}", members.len()));
+            }
+            let stored = parity.map_or(0, |ppn| self.on_flash[ppn]);
+            check_stripe(members.iter().map(|ppn| self.on_flash[*ppn]), stored)
+                .map_err(|off| format!("the parity {stored:x} of {stripe:?} is off by {off:x}"))?;
+        }
+        Ok(())
     }
 
     // ---- commands -------------------------------------------------------------
@@ -327,11 +360,31 @@ impl Audit {
             durable.ended(lpn, token, self.acknowledged[lpn]);
         }
     }
+    /// Notes that parity is on flash.
+    #[cold]
+    pub fn parity_programmed(&mut self, layout: &Layout, ppn: Ppn, token: u64) {
+        self.place(layout, ppn);
+        self.on_flash[ppn] = token;
+    }
+    /// Changes a bit of the token of a place on flash.
+    #[cfg(test)]
+    pub fn corrupt(&mut self, ppn: Ppn) {
+        self.on_flash[ppn] ^= 1;
+    }
+    /// The token of a place on flash.
+    #[cold]
+    pub fn stored_at(&self, ppn: Ppn) -> u64 {
+        self.on_flash[ppn]
+    }
     /// Notes that a copy is on flash.
     #[cold]
-    pub fn copied(&mut self, layout: &Layout, from: Ppn, to: Ppn) {
+    pub fn copied(&mut self, layout: &Layout, from: Ppn, to: Ppn, of: Lpn) {
         let token = self.on_flash[from];
-        assert!(has_data(token), "audit: {to:?} is a copy of {from:?}, which holds nothing");
+        // Parity, the XOR of tokens, may be any number.
+        assert!(
+            has_data(token) || layout.stripes.is_some_and(|stripes| stripes.is_parity(of)),
+            "audit: {to:?} is a copy of {from:?}, which holds nothing"
+        );
         self.place(layout, to);
         self.on_flash[to] = token;
     }
@@ -378,11 +431,21 @@ impl Audit {
                 self.under_way
             ));
         }
+        self.check_parity(ftl)?;
+        let stripes = ftl.layout.stripes;
+        let (has_parity, is_parity) =
+            (stripes.is_some(), |lpn| stripes.is_some_and(|stripes| stripes.is_parity(lpn)));
+        // Of stripes, pages that are not current may be valid, too.
+        let is_data = |ppn: &Ppn| {
+            let lpn = ftl.holds(*ppn);
+            !is_parity(lpn) && ftl.lookup(lpn) == Some(*ppn)
+        };
         let on_flash = (0..ftl.layout.physical_units())
             .map(Ppn)
             .filter(|ppn| ftl.is_valid(*ppn) && buffered(ftl.holds(*ppn)).is_none())
+            .filter(|ppn| !has_parity || is_data(ppn))
             .map(|ppn| self.on_flash[ppn]);
-        let in_buffer = (0..ftl.layout.map_units).filter_map(|lpn| buffered(Lpn(lpn)));
+        let in_buffer = (0..ftl.layout.host_units).filter_map(|lpn| buffered(Lpn(lpn)));
         check_stripe(on_flash.chain(in_buffer), self.stored)
             .map_err(|off| self.describe_loss(ftl, off, buffered))
     }
@@ -393,7 +456,7 @@ impl Audit {
             buffered(lpn).or_else(|| ftl.lookup(lpn).map(|ppn| self.on_flash[ppn])).unwrap_or(0)
         };
         let wanted = |lpn: Lpn| if has_data(self.newest[lpn]) { self.newest[lpn] } else { 0 };
-        let mut lpns = (0..ftl.layout.map_units).map(Lpn);
+        let mut lpns = (0..ftl.layout.host_units).map(Lpn);
         match lpns.find(|lpn| stored(*lpn) != wanted(*lpn)) {
             Some(lpn) => {
                 format!(

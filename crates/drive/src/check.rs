@@ -8,6 +8,7 @@ mod durations;
 mod flash;
 mod memory;
 mod notes;
+mod parity;
 mod partial;
 mod recovery;
 mod rounds;
@@ -86,6 +87,7 @@ fn check_all(
     let layout = flash::check(drive, &geometry, &mut problems);
     buffer::check(drive, layout.as_ref(), &mut problems);
     check_without_effect(experiment, &mut problems);
+    parity::check(experiment, &mut problems);
     check_record(experiment, &mut problems);
     recovery::check(experiment, &mut problems);
     let times_are_sound = durations::check(experiment, &mut problems);

@@ -145,6 +145,7 @@ impl Measured {
             Field::u64("padding_units_programmed", Merge::Sum),
             Field::u64("scrub_units_programmed", Merge::Sum),
             Field::u64("summary_units_programmed", Merge::Sum),
+            Field::u64("parity_units_programmed", Merge::Sum),
             Field::u64("erases", Merge::Sum),
             Field::u64("free_blocks", Merge::Last),
         ];
@@ -220,7 +221,7 @@ impl Measured {
     }
 
     /// The counts of the present interval.
-    fn row(&self, device: &Device) -> [Number; 15] {
+    fn row(&self, device: &Device) -> [Number; 16] {
         let tally = device.ftl().tally;
         let flash = tally.since(&self.tally_before);
         let interval = &self.interval;
@@ -239,6 +240,7 @@ impl Measured {
             flash.units[2].into(),
             flash.units[3].into(),
             flash.units[4].into(),
+            flash.units[5].into(),
             flash.erases.into(),
             u64::from(free).into(),
         ]

@@ -201,6 +201,7 @@ fn write_amplification(measured: &Measured, unit: u64) -> Value {
         "padding": ratio(tally.units[Source::Padding as usize]),
         "scrub": ratio(tally.units[Source::Scrub as usize]),
         "summary": ratio(tally.units[Source::Summary as usize]),
+        "parity": ratio(tally.units[Source::Parity as usize]),
         "host_bytes": written,
     })
 }

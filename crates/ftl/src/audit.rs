@@ -26,15 +26,29 @@ impl Ftl {
             }
             valid_in[layout.block(ppn).0 as usize] += 1;
         }
+        for (lpn, ppn) in self.detached.iter() {
+            if !self.map.is_valid(ppn)
+                || self.map.holds(ppn) != lpn
+                || self.lookup(lpn) == Some(ppn)
+            {
+                return Err(format!(
+                    "{lpn:?} is also at {ppn:?}, which holds {:?}, valid: {}",
+                    self.map.holds(ppn),
+                    self.map.is_valid(ppn)
+                ));
+            }
+            valid_in[layout.block(ppn).0 as usize] += 1;
+        }
         if mapped != self.mapped {
             return Err(format!("{mapped} units are mapped, {} were counted", self.mapped));
         }
         let valid: u64 = (0..layout.physical_units().div_ceil(64))
             .map(|word| u64::from(self.map.valid_bits(Ppn(word * 64), 64).count_ones()))
             .sum();
-        if valid != u64::from(mapped) {
+        if valid != u64::from(mapped) + self.detached.len() as u64 {
             return Err(format!(
-                "{valid} physical units are valid, {mapped} logical units are mapped"
+                "{valid} physical units are valid, {mapped} logical units are mapped, and {} more belong to stripes",
+                self.detached.len()
             ));
         }
         for (block, valid) in valid_in.iter().enumerate() {

@@ -5,7 +5,8 @@ use crate::allocation::FreeBlockOrder;
 use crate::ids::BlockId;
 use crate::streams::STREAMS;
 use engine::Column;
-use serde::{Deserialize, Serialize};
+use serde::de::Error;
+use serde::{Deserialize, Deserializer, Serialize};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -22,15 +23,18 @@ pub enum Source {
     Scrub = 3,
     /// Summary of a full block.
     Summary = 4,
+    /// Parity of what the host wrote.
+    Parity = 5,
 }
 
 /// Number of sources.
-pub const SOURCES: usize = 5;
+pub const SOURCES: usize = 6;
 
 /// Counts of programs and erases, in units and blocks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tally {
     /// Units programmed, by [`Source`].
+    #[serde(deserialize_with = "of_sources")]
     pub units: [u64; SOURCES],
     /// Blocks erased.
     pub erases: u64,
@@ -47,6 +51,17 @@ pub struct Tally {
     /// Migrations: worn blocks that took the data of other blocks.
     #[serde(default)]
     pub migrations: u64,
+}
+
+/// Reads units by source. Earlier versions had fewer sources.
+fn of_sources<'de, D: Deserializer<'de>>(from: D) -> Result<[u64; SOURCES], D::Error> {
+    let known = Vec::<u64>::deserialize(from)?;
+    let mut units = [0; SOURCES];
+    match units.get_mut(..known.len()) {
+        Some(places) => places.copy_from_slice(&known),
+        None => return Err(D::Error::invalid_length(known.len(), &"units by source")),
+    }
+    Ok(units)
 }
 
 impl Tally {

@@ -19,7 +19,7 @@ impl Ftl {
     }
 
     /// A host write of `lpn` to `ppn` is on flash: it becomes the current data.
-    #[inline]
+    #[inline(always)]
     pub fn commit_write(&mut self, lpn: Lpn, ppn: Ppn) {
         match self.map.point(lpn, ppn) {
             Some(old) => self.invalidate(old),
@@ -32,7 +32,7 @@ impl Ftl {
 
     /// Counts a logical unit that had no data and has some now.
     #[inline]
-    fn map_fresh(&mut self, lpn: Lpn) {
+    pub(crate) fn map_fresh(&mut self, lpn: Lpn) {
         self.mapped += 1;
         if let Some(persist) = &mut self.persist {
             persist.note_fresh(lpn);
@@ -44,7 +44,7 @@ impl Ftl {
     #[inline]
     pub fn commit_move(&mut self, lpn: Lpn, from: Ppn, to: Ppn) -> bool {
         if self.map.lookup(lpn) != Some(from) {
-            return false;
+            return self.move_detached(lpn, from, to);
         }
         self.invalidate(from);
         self.blocks.moved[self.layout.block(from)] += 1;
@@ -71,6 +71,8 @@ impl Ftl {
                 self.map.point(lpn, new);
                 moved |= 1 << slot;
                 count += 1;
+            } else if !self.detached.is_empty() {
+                self.move_detached(lpn, ppn, new);
             }
         }
         if count > 0 {
@@ -84,7 +86,7 @@ impl Ftl {
     }
 
     #[inline]
-    fn invalidate(&mut self, ppn: Ppn) {
+    pub(crate) fn invalidate(&mut self, ppn: Ppn) {
         self.map.kill(ppn);
         let block = self.layout.block(ppn);
         let standing = &mut self.blocks.standing[block];

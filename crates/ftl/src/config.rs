@@ -8,7 +8,7 @@ use crate::streams::Stream;
 use nand::Geometry;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use settings::{Share, Size};
+use settings::{Share, Size, Time};
 
 /// The flash translation layer.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
@@ -36,6 +36,10 @@ pub struct FtlConfig {
     pub partial_writes: PartialWrites,
     /// Share of the flash that the host does not see.
     pub over_provisioning: OverProvisioning,
+    /// Parity over logical stripes, with which the drive can rebuild a unit without reading it.
+    /// Default: none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parity: Option<ParityConfig>,
     /// Placement of writes.
     pub allocation: AllocationConfig,
     /// Garbage collection.
@@ -72,9 +76,18 @@ impl FtlConfig {
         places.sort_unstable();
         places.chunk_by(|place, next| place == next).count() as u32
     }
-    /// Bytes that the host sees; `None` unless exactly one key of over-provisioning is given.
+    /// Bytes that the host sees; `None` unless exactly one key of over-provisioning is given, or if
+    /// a stripe has no data.
     pub fn exported_bytes(&self, geometry: &Geometry) -> Option<u128> {
-        self.over_provisioning.exported_bytes(self.data_bytes(geometry))
+        let OverProvisioning { exported, .. } = self.over_provisioning;
+        let bytes = self.over_provisioning.exported_bytes(self.data_bytes(geometry))?;
+        match (&self.parity, exported) {
+            // What is not spare is data and its parity.
+            (Some(ParityConfig { width, .. }), None) if *width >= 2 => {
+                Some(bytes / u128::from(*width) * u128::from(width - 1))
+            }
+            _ => Some(bytes),
+        }
     }
 }
 
@@ -92,17 +105,32 @@ pub enum PartialWrites {
     Plane,
 }
 
+/// Parity over logical stripes: mapping units of neighbouring addresses on different pools, and
+/// their parity on a further pool, which takes turns. Source: RAIN of [FAST17].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ParityConfig {
+    /// Members of a stripe: `width - 1` mapping units of data, and parity. It divides the number of
+    /// pools. With 8, an eighth of what is stored is parity.
+    #[schemars(range(min = 2, max = 64))]
+    pub width: u32,
+    /// Time to compute the parity of a stripe, or a member from the others. Default: none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub xor: Option<Time>,
+}
+
 /// Over-provisioning. Papers divide by different capacities, so there are several keys; give
 /// exactly one.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(extend("minProperties" = 1, "maxProperties" = 1))]
 pub struct OverProvisioning {
-    /// Spare over exported capacity: physical / exported - 1.
+    /// Spare over exported capacity: physical / exported - 1. With `parity`, the exported capacity
+    /// counts with its parity.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub spare: Option<Share>,
     /// Share of the physical capacity (without summary pages) that is not exported:
-    /// 1 - exported / physical.
+    /// 1 - exported / physical. With `parity`, the exported capacity counts with its parity.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reserved: Option<Share>,
     /// The exported capacity itself.

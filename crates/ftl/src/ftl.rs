@@ -5,6 +5,7 @@
 use crate::allocation::{FreeBlockOrder, StreamSharing};
 use crate::blocks::{Bin, BlockState, Blocks, Tally};
 use crate::config::FtlConfig;
+use crate::detached::Detached;
 use crate::factory::FactoryBlocks;
 use crate::gc::{Thresholds, VictimPolicy};
 use crate::ids::{Batch, BinId, BlockId, Lpn, Ppn};
@@ -41,6 +42,8 @@ pub struct Ftl {
     /// Fingerprint of the erased blocks in order.
     pub(crate) erased: u64,
     pub(crate) mapped: u32,
+    /// Pages that are valid, but not current.
+    pub(crate) detached: Detached,
     pub(crate) victim_numbers: engine::Stream,
     pub(crate) bad_numbers: engine::Stream,
     /// Metadata for recovery from power cuts, if it is kept.
@@ -68,6 +71,7 @@ impl Ftl {
             tally: Tally::default(),
             erased: 0,
             mapped: 0,
+            detached: Detached::default(),
             victim_numbers: streams.stream("gc.victim"),
             bad_numbers: streams.stream("bad-blocks.grown"),
             persist: None,

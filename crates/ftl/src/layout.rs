@@ -5,8 +5,10 @@
 //! flash operation occupies.
 
 use crate::allocation::{AllocationConfig, PoolLevel};
-use crate::config::FtlConfig;
+use crate::config::{FtlConfig, ParityConfig};
+use crate::gc::Gain;
 use crate::ids::{BinId, BlockId, Lpn, PoolId, Ppn};
+use crate::stripes::Stripes;
 use engine::{Column, Divisor, bits, ids::Id, low_bits};
 use nand::{Geometry, PlaneId};
 
@@ -57,6 +59,8 @@ pub struct Layout {
     pub host_units: u32,
     /// Logical units of the map. The drive itself writes those above the host's.
     pub map_units: u32,
+    /// Logical stripes, if data has parity.
+    pub stripes: Option<Stripes>,
     /// Pools, each with its bins in turn order.
     pools: Vec<Vec<BinId>>,
     pool_of_bin: Column<BinId, PoolId>,
@@ -104,7 +108,11 @@ impl Layout {
         for (pool, members) in pools.iter().enumerate() {
             members.iter().for_each(|bin| pool_of_bin[*bin] = PoolId::from_index(pool));
         }
+        let stripes = Self::stripes(config, pools.len(), logical as u32, (stripe / unit) as u32)?;
+        let map = logical + u128::from(stripes.map_or(0, |stripes| stripes.count()));
+        sound(Self::space_faults(physical, map, stripe, unit))?;
         Ok(Self {
+            stripes,
             unit_bytes: unit,
             page_bytes: page,
             block_planes: planes,
@@ -116,7 +124,7 @@ impl Layout {
             batches_per_block,
             bins,
             host_units: logical as u32,
-            map_units: logical as u32,
+            map_units: map as u32,
             pool_count: Divisor::new(pools.len() as u32),
             pool_of_bin,
             pools,
@@ -134,12 +142,32 @@ impl Layout {
         })
     }
 
+    /// The logical stripes of `logical` units on so many pools, if they have any.
+    fn stripes(
+        config: &FtlConfig,
+        pools: usize,
+        logical: u32,
+        strip: u32,
+    ) -> Result<Option<Stripes>, Vec<Fault>> {
+        let Some(ParityConfig { width, .. }) = config.parity else { return Ok(None) };
+        let pools = pools as u32;
+        if !pools.is_multiple_of(width) {
+            let pools = settings::counted(pools, "pool");
+            let fault = format!(
+                "{width} does not divide the {pools} (allocation.pool) over which the members of a stripe spread; give a divisor, or choose a lower level of pools"
+            );
+            return Err(vec![("parity.width", fault)]);
+        }
+        Ok(Some(Stripes::new(width, strip, pools, logical)))
+    }
+
     /// The same layout with `count` more logical units above the host's, which the drive itself
     /// writes.
     ///
     /// # Errors
     /// If the drive cannot hold them beside the host's.
     pub fn with_units_above(mut self, count: u32) -> Result<Self, Vec<Fault>> {
+        assert!(self.stripes.is_none(), "parity ends the map");
         let map = u128::from(self.map_units) + u128::from(count);
         let stripe = u64::from(self.stripe.get()) * self.unit_bytes;
         sound(Self::space_faults(self.physical_units().into(), map, stripe, self.unit_bytes))?;
@@ -393,6 +421,9 @@ impl Layout {
         if self.pools.len() == 1 {
             return PoolId(0);
         }
+        if let Some(stripes) = &self.stripes {
+            return stripes.pool(lpn);
+        }
         PoolId(self.pool_count.split(self.stripe.quotient(lpn.0)).1)
     }
     /// The pool that a bin belongs to.
@@ -402,6 +433,9 @@ impl Layout {
     }
     /// Logical units of the map whose pool is `pool`.
     pub fn map_units_of(&self, pool: PoolId) -> u32 {
+        if let Some(stripes) = &self.stripes {
+            return stripes.units_of(pool);
+        }
         let (stripe, pools) = (self.stripe.get(), self.pool_count.get());
         let (rounds, rest) = (self.map_units / (stripe * pools), self.map_units % (stripe * pools));
         rounds * stripe + rest.saturating_sub(pool.0 * stripe).min(stripe)
@@ -473,6 +507,10 @@ impl Layout {
     /// The planes of a block that a command erases: bit `i` for plane `i`.
     pub fn planes_of_erase(&self, command: u32) -> u64 {
         low_bits(self.erase_planes) << (command * self.erase_planes)
+    }
+    /// A gain of pages in mapping units.
+    pub fn gained(&self, gain: Gain) -> u32 {
+        gain.units(self.unit_bytes, self.page_bytes, self.units_per_block())
     }
     /// The planes that hold some slots of a batch.
     #[inline]

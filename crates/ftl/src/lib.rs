@@ -13,10 +13,12 @@
 //! span, or a larger part. A *pool* is the set of bins in which a logical unit may be placed.
 
 mod allocation;
+mod attach;
 mod audit;
 mod blocks;
 mod commit;
 mod config;
+mod detached;
 mod factory;
 mod ftl;
 pub mod gc;
@@ -32,6 +34,7 @@ mod space;
 pub mod state;
 mod strain;
 mod streams;
+mod stripes;
 mod untimed;
 mod victims;
 pub mod wear;
@@ -40,16 +43,17 @@ pub use allocation::{
     AllocationConfig, BinChoice, BinLevel, FreeBlockOrder, PoolLevel, StreamSharing,
 };
 pub use blocks::{BlockState, Source, Tally};
-pub use config::{BadBlocksConfig, FtlConfig, OverProvisioning, PartialWrites};
+pub use config::{BadBlocksConfig, FtlConfig, OverProvisioning, ParityConfig, PartialWrites};
 pub use factory::FactoryBlocks;
 pub use ftl::Ftl;
 pub use gc::{
     AtOnce, Blocking, Gain, GcConfig, Level, Pacing, ReserveUntil, Threshold, Thresholds,
     VictimPolicy,
 };
-pub use ids::{Batch, BinId, BlockId, Lpn, PoolId, Ppn};
+pub use ids::{Batch, BinId, BlockId, Lpn, PoolId, Ppn, StripeId};
 pub use layout::Layout;
 pub use scrub::{ScrubChoice, ScrubConfig, ScrubStream};
 pub use space::Full;
 pub use streams::{RESERVE, Stream};
+pub use stripes::Stripes;
 pub use untimed::Untimed;

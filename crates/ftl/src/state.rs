@@ -137,7 +137,8 @@ impl Ftl {
         };
         let unwritten =
             |(block, left): (BlockId, &u32)| *left == 0 || blocks.state[block] == BlockState::Open;
-        self.bins.as_slice().iter().all(|bin| bin.collecting == 0 && open(bin))
+        self.detached.is_empty()
+            && self.bins.as_slice().iter().all(|bin| bin.collecting == 0 && open(bin))
             && blocks.readers.as_slice().iter().all(|readers| *readers == 0)
             && blocks.unwritten.iter().all(unwritten)
     }

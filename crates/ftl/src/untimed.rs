@@ -5,14 +5,55 @@ use crate::allocation::BinChoice;
 use crate::blocks::Source;
 use crate::ftl::Ftl;
 use crate::gc::Level;
-use crate::ids::{Batch, BinId, BlockId, Lpn, PoolId, Ppn};
+use crate::ids::{Batch, BinId, BlockId, Lpn, PoolId, Ppn, StripeId};
 use crate::streams::Stream;
+use crate::stripes::Stripes;
+use engine::bits;
+use engine::ids::Id;
 use std::num::NonZeroU32;
 
 /// Writes units to an [`Ftl`], untimed.
 pub struct Untimed {
     choice: BinChoice,
     pools: Vec<Pending>,
+    /// Stripes whose parity is to be written, if data has parity.
+    parity: Option<Due>,
+}
+
+/// Stripes of one range whose parity is to be written.
+struct Due {
+    /// Bit `i` of word `i / 64` for the stripe at place `i` of the range.
+    places: Vec<u64>,
+    /// The first stripe of the range; `None` if nothing is due.
+    first: Option<StripeId>,
+}
+
+impl Due {
+    fn new(stripes: &Stripes) -> Self {
+        Self { places: vec![0; stripes.in_range().div_ceil(64) as usize], first: None }
+    }
+
+    /// Notes a stripe; returns false if stripes of another range are due.
+    fn note(&mut self, stripes: &Stripes, stripe: StripeId) -> bool {
+        let place = stripes.place_in_range(stripe);
+        let first = StripeId(stripe.0 - place);
+        if self.first.is_some_and(|other| other != first) {
+            return false;
+        }
+        self.first = Some(first);
+        self.places[place as usize / 64] |= 1 << (place % 64);
+        true
+    }
+
+    /// Takes the stripes that are due, in order.
+    fn take(&mut self) -> Vec<StripeId> {
+        let Some(first) = self.first.take() else { return Vec::new() };
+        let words = self.places.iter_mut().enumerate();
+        let places = words.flat_map(|(word, of)| {
+            bits(std::mem::take(of)).map(move |bit| word as u32 * 64 + bit as u32)
+        });
+        places.map(|place| StripeId(first.0 + place)).collect()
+    }
 }
 
 /// Units of a pool that wait for a full batch, and the bin whose turn is next.
@@ -32,15 +73,83 @@ impl Untimed {
         let pools = (0..ftl.layout.pool_count())
             .map(|_| Pending { units: Vec::with_capacity(batch), turn: 0 })
             .collect();
-        Self { choice, pools }
+        Self { choice, pools, parity: ftl.layout.stripes.map(|stripes| Due::new(&stripes)) }
     }
 
-    /// Writes a logical unit; it is mapped when its batch is full.
+    /// Writes a logical unit; it is mapped when its batch is full. The parity of its stripe follows
+    /// before a stripe of another range is written.
     ///
     /// # Errors
-    /// If no bin of its pool has room or can collect some.
+    /// If no bin of a pool has room or can collect some.
     #[inline]
     pub fn write(&mut self, ftl: &mut Ftl, lpn: Lpn) -> Result<(), PoolId> {
+        if self.parity.is_some() {
+            self.note_member(ftl, lpn)?;
+        }
+        self.put(ftl, lpn)
+    }
+
+    /// Removes the mapping of a unit. All units must be written ([`Untimed::flush`]).
+    ///
+    /// # Errors
+    /// If no bin of a pool has room for parity or can collect some.
+    pub fn trim(&mut self, ftl: &mut Ftl, lpn: Lpn) -> Result<(), PoolId> {
+        if self.parity.is_some() {
+            self.note_member(ftl, lpn)?;
+        }
+        ftl.trim(lpn);
+        Ok(())
+    }
+
+    /// Writes parity anew for the stripe of a unit, with the next units.
+    ///
+    /// # Errors
+    /// If no bin of a pool has room or can collect some.
+    pub fn renew_parity(&mut self, ftl: &mut Ftl, lpn: Lpn) -> Result<(), PoolId> {
+        self.note_member(ftl, lpn)
+    }
+
+    /// Notes that the parity of a unit's stripe is due.
+    #[inline(never)]
+    fn note_member(&mut self, ftl: &mut Ftl, lpn: Lpn) -> Result<(), PoolId> {
+        let stripes = ftl.layout.stripes.expect("data has parity");
+        let due = self.parity.as_mut().expect("data has parity");
+        let stripe = stripes.of(lpn);
+        if due.note(&stripes, stripe) {
+            return Ok(());
+        }
+        self.write_parity(ftl, &stripes)?;
+        let due = self.parity.as_mut().expect("data has parity");
+        assert!(due.note(&stripes, stripe), "nothing is due");
+        Ok(())
+    }
+
+    /// Writes the parity that is due. Parity of a stripe without data is dropped.
+    fn write_parity(&mut self, ftl: &mut Ftl, stripes: &Stripes) -> Result<(), PoolId> {
+        let due = self.parity.as_mut().expect("data has parity").take();
+        for (place, stripe) in due.iter().enumerate() {
+            let parity = stripes.parity(*stripe);
+            if !stripes.data(*stripe).any(|lpn| self.is_written(ftl, lpn)) {
+                ftl.trim(parity);
+            } else if let Err(pool) = self.put(ftl, parity) {
+                let left = self.parity.as_mut().expect("data has parity");
+                due[place..].iter().for_each(|stripe| {
+                    left.note(stripes, *stripe);
+                });
+                return Err(pool);
+            }
+        }
+        Ok(())
+    }
+
+    /// True if a unit has data, or will have some when its batch is full.
+    fn is_written(&self, ftl: &Ftl, lpn: Lpn) -> bool {
+        ftl.lookup(lpn).is_some() || self.pools[ftl.layout.pool(lpn).index()].units.contains(&lpn)
+    }
+
+    /// Adds a unit to the batch of its pool.
+    #[inline]
+    fn put(&mut self, ftl: &mut Ftl, lpn: Lpn) -> Result<(), PoolId> {
         let pool = ftl.layout.pool(lpn);
         let pending = &mut self.pools[pool.0 as usize];
         pending.units.push(lpn);
@@ -77,11 +186,14 @@ impl Untimed {
         Ok(())
     }
 
-    /// Writes the waiting units and pads batches that are not full.
+    /// Writes the parity that is due and the waiting units, and pads batches that are not full.
     ///
     /// # Errors
     /// If no bin of a pool has room or can collect some.
     pub fn flush(&mut self, ftl: &mut Ftl) -> Result<(), PoolId> {
+        if let Some(stripes) = ftl.layout.stripes {
+            self.write_parity(ftl, &stripes)?;
+        }
         for pool in 0..self.pools.len() {
             if !self.pools[pool].units.is_empty() {
                 self.program(ftl, PoolId(pool as u32))?;
@@ -202,7 +314,12 @@ fn commit_batch(ftl: &mut Ftl, at: Batch, from: Option<Batch>, units: &[Lpn], so
     }
     ftl.count_mapped(fresh);
     ftl.note_copied(from, at);
-    ftl.tally.units[source as usize] += u64::from(count);
+    let parity = match &ftl.layout.stripes {
+        Some(stripes) => units.iter().filter(|lpn| stripes.is_parity(**lpn)).count() as u32,
+        None => 0,
+    };
+    ftl.tally.units[source as usize] += u64::from(count - parity);
+    ftl.tally.units[Source::Parity as usize] += u64::from(parity);
     ftl.tally.units[Source::Padding as usize] += u64::from(ftl.layout.units_per_batch - count);
     ftl.finish(at);
 }

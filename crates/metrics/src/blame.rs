@@ -12,16 +12,19 @@ pub enum Holder {
     HostRead = 0,
     /// A program of host data.
     HostProgram = 1,
+    /// A read or program of parity, or a read of data for it. Its number follows that of host
+    /// programs, because both are placed in the same way.
+    Parity = 2,
     /// The read before a host write of a part of a mapping unit.
-    RmwRead = 2,
+    RmwRead = 3,
     /// A read by garbage collection.
-    GcRead = 3,
+    GcRead = 4,
     /// A program (or copy-back) by garbage collection.
-    GcProgram = 4,
+    GcProgram = 5,
     /// An erase.
-    Erase = 5,
+    Erase = 6,
     /// A read or program of scrubbing.
-    Scrub = 6,
+    Scrub = 7,
 }
 
 impl Holder {
@@ -29,6 +32,7 @@ impl Holder {
     pub const ALL: [Self; HOLDERS] = [
         Self::HostRead,
         Self::HostProgram,
+        Self::Parity,
         Self::RmwRead,
         Self::GcRead,
         Self::GcProgram,
@@ -40,6 +44,7 @@ impl Holder {
         match self {
             Self::HostRead => "host_read",
             Self::HostProgram => "host_program",
+            Self::Parity => "parity",
             Self::RmwRead => "rmw_read",
             Self::GcRead => "gc_read",
             Self::GcProgram => "gc_program",
@@ -60,7 +65,7 @@ impl Holder {
 }
 
 /// Number of holders.
-pub const HOLDERS: usize = 7;
+pub const HOLDERS: usize = 8;
 
 macro_rules! states {
     ($(#[doc = $doc:literal] $name:ident => $text:literal,)+) => {
@@ -91,6 +96,8 @@ states! {
     UnitHostRead => "wait_unit_host_read",
     /// Waits for a flash unit that is programming host data.
     UnitHostProgram => "wait_unit_host_program",
+    /// Waits for a flash unit that is reading or programming for parity.
+    UnitParity => "wait_unit_parity",
     /// Waits for a flash unit that is reading for a read-modify-write.
     UnitRmwRead => "wait_unit_rmw_read",
     /// Waits for a flash unit that garbage collection is reading.
@@ -105,6 +112,8 @@ states! {
     ChannelHostRead => "wait_channel_host_read",
     /// Waits for a channel that carries host data to be programmed.
     ChannelHostProgram => "wait_channel_host_program",
+    /// Waits for a channel that carries parity, or data for it.
+    ChannelParity => "wait_channel_parity",
     /// Waits for a channel that carries a read-modify-write's read.
     ChannelRmwRead => "wait_channel_rmw_read",
     /// Waits for a channel that carries a read of garbage collection.
@@ -153,6 +162,8 @@ states! {
     Transfer => "transfer",
     /// Is decoded (ECC).
     Decode => "decode",
+    /// Its stripe's parity is computed, or it from parity.
+    Xor => "xor",
 }
 
 /// States below this number are waits for a unit or a channel, which ledgers count.

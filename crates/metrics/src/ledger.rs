@@ -67,6 +67,9 @@ enum Doing {
     AwaitsChannel,
 }
 
+/// Waits for channels among the states, as bits.
+const ON_CHANNEL: u64 = ((1 << HOLDERS) - 1) << HOLDERS;
+
 /// The ledger of a unit or a channel. Every operation changes it, mostly in its first cache line,
 /// because waits for units come first among the states.
 #[derive(Clone, Debug)]
@@ -197,13 +200,14 @@ impl Ledger {
     fn settle_awaiting(&mut self, now: Instant, channel: &mut Ledger) {
         let present = channel.by_holder(now);
         let mut rest = now - self.since;
-        for holder in Holder::ALL {
-            let busy = present[holder as usize] - self.channel[holder as usize];
-            let state = holder.on_channel() as usize;
-            self.totals[state] += busy;
-            self.touched |= 1u64 << state;
+        // All holders at once, whether they have used the channel or not.
+        let totals = self.totals[HOLDERS..].first_chunk_mut::<HOLDERS>().expect("they follow");
+        for holder in 0..HOLDERS {
+            let busy = present[holder] - self.channel[holder];
+            totals[holder] += busy;
             rest -= busy;
         }
+        self.touched |= channel.touched & ON_CHANNEL;
         if channel.totals[State::Reserved as usize] != self.reserved {
             rest -= self.settle_reserved(channel.totals[State::Reserved as usize]);
         }
@@ -233,7 +237,7 @@ impl Ledger {
     fn by_holder(&mut self, now: Instant) -> [Span; HOLDERS] {
         self.bring_up(now);
         self.settle(now);
-        Holder::ALL.map(|holder| self.totals[holder.on_channel() as usize])
+        *self.totals[HOLDERS..].first_chunk().expect("waits for channels follow those for units")
     }
     /// The totals at the last settling.
     #[inline]

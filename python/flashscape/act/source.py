@@ -243,5 +243,5 @@ def _latest_amplification(result: Result) -> float | None:
         return int(last[f"{source}_units_programmed"].sum())
 
     host = programmed("host")
-    others = sum(programmed(each) for each in ("gc", "padding", "scrub", "summary"))
+    others = sum(programmed(each) for each in ("gc", "padding", "scrub", "summary", "parity"))
     return (host + others) / host if host else None

@@ -50,6 +50,11 @@ def _capacity(capacity: dict[str, Any]) -> list[tuple[str, str]]:
             "physical",
             f"{units.size(capacity['physical_bytes'])} ({capacity['physical_bytes']:,} B)",
         ),
+        *(
+            [("parity", f"{units.size(capacity['parity_bytes'])} beside what is exported")]
+            if capacity["parity_bytes"]
+            else []
+        ),
         ("over-provisioning: spare / exported", units.percent(capacity["spare_over_exported"])),
         ("over-provisioning: reserved / physical", units.percent(capacity["reserved_of_physical"])),
         (

@@ -294,7 +294,8 @@ def _amplification(amplification: dict[str, float | None]) -> str:
     total = amplification["total"]
     if total is None:
         return "nothing was written"
-    seldom = [source for source in ("scrub", "summary") if amplification[source]]
+    # Summaries of earlier versions lack parity.
+    seldom = [source for source in ("scrub", "summary", "parity") if amplification.get(source)]
     sources = ["host", "gc", *seldom, "padding"]
     parts = [f"{source} {amplification[source] or 0:.2f}" for source in sources]
     why = why_not_one(amplification["host"] or 0)

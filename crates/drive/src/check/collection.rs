@@ -28,7 +28,7 @@ pub fn check(drive: &DriveConfig, problems: &mut Problems) {
 pub fn check_gain(gc: &GcConfig, layout: &Layout, problems: &mut Problems) {
     let path = "drive.ftl.gc.least_gain";
     let Some(gain) = gc.least_gain else { return };
-    let units = gain.units(layout);
+    let units = layout.gained(gain);
     if units > layout.units_per_block() {
         let pages = layout.rows_per_block * layout.block_planes;
         let problem = format!("\"{gain}\" is more than the {pages} pages of a block; give less");

@@ -12,13 +12,16 @@ impl Checked {
         let layout = &self.layout;
         let physical = u64::from(layout.physical_units()) * layout.unit_bytes;
         let exported = layout.exported_bytes();
+        // What is not spare is data and its parity.
+        let stored = u64::from(layout.map_units) * layout.unit_bytes;
         let [foreground, background, stop] = self.thresholds;
         json!({
             "capacity": {
                 "exported_bytes": exported,
                 "physical_bytes": physical,
-                "spare_over_exported": physical as f64 / exported as f64 - 1.0,
-                "reserved_of_physical": 1.0 - exported as f64 / physical as f64,
+                "parity_bytes": stored - exported,
+                "spare_over_exported": physical as f64 / stored as f64 - 1.0,
+                "reserved_of_physical": 1.0 - stored as f64 / physical as f64,
                 "spare_for_collection": self.spare_for_collection,
                 "mapping_unit_bytes": layout.unit_bytes,
                 "logical_units": layout.host_units,

@@ -84,6 +84,10 @@ impl Memory {
     }
 }
 
+/// Bytes of a unit in the write buffer, and of one whose stripe is updated.
+const ENTRY_BYTES: u64 = 384;
+const UPDATE_BYTES: u64 = 1536;
+
 /// The memory that an experiment takes.
 pub fn memory(experiment: &Experiment, layout: &Layout, geometry: &Geometry) -> Memory {
     let (logical, physical) = (u64::from(layout.map_units), u64::from(layout.physical_units()));
@@ -111,7 +115,8 @@ pub fn memory(experiment: &Experiment, layout: &Layout, geometry: &Geometry) -> 
         flash_bytes: u64::from(layout.blocks()) * 48
             + u64::from(geometry.planes()) * 1024
             + (32 << 20),
-        buffer_bytes: u64::from(experiment.drive.buffer.units(layout)) * 384,
+        buffer_bytes: u64::from(experiment.drive.buffer.units(layout))
+            * if experiment.drive.ftl.parity.is_some() { UPDATE_BYTES } else { ENTRY_BYTES },
         queue_bytes: experiment.workload.iter().map(queue_bytes).sum(),
         deepest: (0..experiment.workload.len()).rev().max_by_key(by_depth).unwrap_or(0),
         slowest_bytes: kept * kinds * SLOWEST_BYTES,

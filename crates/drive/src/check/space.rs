@@ -1,6 +1,7 @@
 //! Checks that garbage collection can always make progress and end: its thresholds must be
 //! reachable when every unit is mapped that ever will be.
 
+use crate::device::HOLES_AT_ONCE;
 use crate::experiment::Experiment;
 use crate::precondition::filled_units;
 use engine::Streams;
@@ -56,6 +57,10 @@ pub enum Start<'a> {
 /// one of B - o - u blocks. The same holds for the stop threshold: a collection that cannot pass
 /// it would squeeze out every invalid batch for every block that is opened, without end. A
 /// collection that ends early (`ftl.gc.least_gain`) need not pass it.
+///
+/// With parity, the units of updates that are under way are on flash twice. A stripe has at most one
+/// unit in a bin, and there are no more updates than units in the write buffer, and
+/// [`HOLES_AT_ONCE`] more because of trims.
 ///
 /// To begin in step (`precondition.in_step`), a bin needs one block more: the block to which GC moved
 /// data is closed before it is full.
@@ -197,8 +202,11 @@ fn pools(experiment: &Experiment, layout: &Layout, start: Start<'_>, footprint: 
         let bins = layout.bins_of(pool).iter().copied();
         bins.rev().max_by_key(|bin| bad[bin.0 as usize]).expect("a pool has a bin")
     };
+    // New data of stripes is on flash before the old data is invalid.
+    let parity = config.parity.filter(|_| !experiment.run.untimed);
+    let in_updates = parity.map_or(0, |_| experiment.drive.buffer.units(layout) + HOLES_AT_ONCE);
     let pool = |pool: PoolId| Pool {
-        units: share(pool),
+        units: share(pool) + u64::from(in_updates) * layout.bins_of(pool).len() as u64,
         bins: layout.bins_of(pool).len() as u64,
         worst: worst(pool),
         good: layout.blocks_per_bin() - bad[worst(pool).0 as usize],

@@ -164,6 +164,7 @@ impl Base {
         self.space.count_without_space(pool, self.time.now, present);
     }
     /// The bin that takes a pool's next batch; if no bin has space, that is noted.
+    #[inline(always)]
     pub fn choose_bin(&mut self, pool: PoolId) -> Option<BinId> {
         let bin = self.space.choose_bin(pool);
         if bin.is_none() && self.space.starves_anew(pool) {

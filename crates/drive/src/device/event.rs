@@ -1,6 +1,6 @@
 //! All events of a device.
 
-use crate::device::ids::{EntryId, OpId, RequestId};
+use crate::device::ids::{EntryId, OpId, RequestId, UpdateId};
 use engine::ids::Id;
 use ftl::{BinId, PoolId};
 use nand::{ChannelId, GroupId};
@@ -34,6 +34,8 @@ pub enum Event {
     Answer(RequestId),
     /// The rest of a partly written unit is decoded.
     RestRead(EntryId),
+    /// The parity of an update is known.
+    ParityKnown(UpdateId),
     /// A partly filled batch of a pool has waited for long enough.
     Partial(PoolId),
     /// A group may have been idle for long enough to collect.
@@ -91,6 +93,7 @@ impl engine::Event for Event {
             Self::Backlog(id) => (15, id.index()),
             Self::Idle(id) => (16, id.index()),
             Self::Scrub => (17, 0),
+            Self::ParityKnown(id) => (18, id.index()),
         };
         (kind, index as u32)
     }
@@ -116,6 +119,7 @@ impl engine::Event for Event {
             15 => Self::Backlog(Id::from_index(index)),
             16 => Self::Idle(Id::from_index(index)),
             17 => Self::Scrub,
+            18 => Self::ParityKnown(Id::from_index(index)),
             kind => unreachable!("no event is of kind {kind}"),
         }
     }
@@ -134,6 +138,7 @@ impl engine::Event for Event {
             | Self::Freed(_)
             | Self::SensedRest(_)
             | Self::RestRead(_)
+            | Self::ParityKnown(_)
             | Self::Partial(_)
             | Self::Idle(_)
             | Self::Scrub

@@ -11,4 +11,6 @@ typed_id! {
     pub struct RequestId;
     /// A unit in the write buffer.
     pub struct EntryId;
+    /// An update of a stripe.
+    pub struct UpdateId;
 }

@@ -35,6 +35,7 @@ pub use power::Cut;
 pub use request::Completion;
 pub(crate) use request::Touches;
 pub use standing::{Stage, Standing, rounded};
+pub use write::updates::HOLES_AT_ONCE;
 
 use crate::audit::Audit;
 use crate::config::DriveConfig;

@@ -37,6 +37,7 @@ impl Device {
             Event::Complete(request) => port.complete(base, request),
             Event::Crossed(request) => port.crossed(base, request),
             Event::RestRead(entry) => write.entry_ready(base, entry),
+            Event::ParityKnown(update) => write.parity_known(base, &mut port.requests, update),
             Event::Partial(pool) => write.partial_due(base, pool),
             Event::Idle(group) => gc.idle_due(base, group),
             Event::Scrub => gc.scrub_due(base),
@@ -75,6 +76,13 @@ impl Device {
                 base.space.ftl.note_sensed(block, 1);
                 gc.unpin(base, block);
                 write.rest_read(base, id, (entry, row));
+            }
+            Owner::ParityRead(update, row) => {
+                base.vacate(id);
+                let block = base.flash.op(id).block;
+                base.space.ftl.note_sensed(block, 1);
+                gc.unpin(base, block);
+                write.parity_read(base, id, (update, row));
             }
             Owner::Flush(payload) => {
                 base.vacate(id);

@@ -16,7 +16,11 @@ impl Device {
     }
     /// Adds the firmware's work in an untimed run so far to the digest.
     pub(crate) fn note_work(&mut self, done: &ftl::Tally) {
-        self.port.mix(done.units);
+        let (parity, others) = done.units.split_last().expect("there are sources");
+        self.port.mix(others.iter().copied());
+        if self.base.space.ftl.layout.stripes.is_some() {
+            self.port.mix([*parity]);
+        }
         self.port.mix([done.retired, self.base.space.ftl.order_of_erases()]);
     }
     /// Adds the end of an untimed run to the digest, with the bytes requested until the drive was

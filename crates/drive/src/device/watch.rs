@@ -112,10 +112,20 @@ impl Base {
             audit.programmed(&self.space.ftl.layout, lpn, ppn, token);
         }
     }
+    /// Reports that parity is on flash.
+    pub fn audit_parity(&mut self, ppn: Ppn, token: u64) {
+        if let Some(audit) = &mut self.audit {
+            audit.parity_programmed(&self.space.ftl.layout, ppn, token);
+        }
+    }
+    /// The token of the data at `ppn`; 0 without auditor.
+    pub fn audit_stored(&self, ppn: Ppn) -> u64 {
+        self.audit.as_ref().map_or(0, |audit| audit.stored_at(ppn))
+    }
     #[inline]
     pub fn audit_copy(&mut self, from: Ppn, to: Ppn) {
         if let Some(audit) = &mut self.audit {
-            audit.copied(&self.space.ftl.layout, from, to);
+            audit.copied(&self.space.ftl.layout, from, to, self.space.ftl.holds(from));
         }
     }
     /// Reports that all units of a batch were copied.

@@ -115,9 +115,8 @@ impl Run {
                 // Data that waits for a full batch is written first; otherwise the trimmed data
                 // would come back.
                 state.writer.flush(ftl)?;
-                (first..behind).filter(whole).for_each(|lpn| {
-                    ftl.trim(Lpn(lpn));
-                });
+                let mut trimmed = (first..behind).filter(whole);
+                trimmed.try_for_each(|lpn| state.writer.trim(ftl, Lpn(lpn)))?;
                 let in_part = |lpn: &u32| command.kind == Kind::WriteZeroes && !whole(lpn);
                 let mut rest = (first..behind).filter(in_part);
                 rest.try_for_each(|lpn| match state.modifies {

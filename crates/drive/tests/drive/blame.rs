@@ -3,8 +3,10 @@
 //! cause may be charged.
 
 use crate::common::{Bench, Done, Override, experiment, run, set, stats};
+use crate::parity;
 use crate::poised::{self, PAGE, page, poised};
 use engine::Streams;
+use ftl::Lpn;
 use host::{Command, Kind, Priority};
 use metrics::State;
 use std::cell::Cell;
@@ -60,6 +62,9 @@ fn scene(state: State) -> fn() {
         State::UnitErase => a_write_waits_for_a_whole_foreground_gc,
         State::UnitScrub => a_unit_occupied_by_scrubbing,
         State::ChannelScrub => a_channel_that_carries_scrubbed_data,
+        State::UnitParity => a_unit_occupied_by_a_read_for_parity,
+        State::ChannelParity => a_channel_that_carries_data_for_parity,
+        State::Xor => a_write_whose_parity_is_computed,
         State::ChannelHostRead => a_channel_that_carries_a_host_read,
         State::ChannelHostProgram => a_channel_that_carries_host_data_in,
         State::ChannelRmwRead => a_channel_that_carries_the_read_before_a_partial_write,
@@ -135,6 +140,45 @@ fn a_channel_that_carries_scrubbed_data() {
     bench.until(11_000 * US);
     let read = bench.done(read).clone();
     expect(&read, &[SENSE, (State::ChannelScrub, 90 * US), TRANSFER]);
+}
+
+// ---- parity -----------------------------------------------------------------------
+
+/// A page other than page 7 on the same channel: on the same die, or on another one.
+fn beside_page_7(bench: &Bench, same_die: bool) -> u64 {
+    let layout = &bench.device.ftl().layout;
+    let pool = |lpn| layout.pool(Lpn(lpn)).0;
+    let fits = |lpn: &u32| pool(*lpn) % 8 == pool(7) % 8 && (pool(*lpn) == pool(7)) == same_die;
+    u64::from((8..layout.host_units).find(fits).expect("there is one"))
+}
+
+/// The write of page 7 reads its old data and the parity of its stripe from the beginning: they are
+/// sensed until 25 us, and then transferred until 125.
+fn beside_a_read_for_parity(same_die: bool) -> Done {
+    let mut bench = Bench::filled(&parity::drive(&[set("geometry.dies_per_package", 2)]));
+    let beside = beside_page_7(&bench, same_die);
+    bench.submit(0, Kind::Write, 7 * PAGE, PAGE);
+    let read = bench.submit(10 * US, Kind::Read, beside * PAGE, PAGE);
+    bench.settle();
+    bench.done(read).clone()
+}
+
+#[test]
+fn a_unit_occupied_by_a_read_for_parity() {
+    expect(&beside_a_read_for_parity(true), &[(State::UnitParity, 115 * US), SENSE, TRANSFER]);
+}
+
+#[test]
+fn a_channel_that_carries_data_for_parity() {
+    expect(&beside_a_read_for_parity(false), &[SENSE, (State::ChannelParity, 90 * US), TRANSFER]);
+}
+
+#[test]
+fn a_write_whose_parity_is_computed() {
+    let mut bench = Bench::filled(&parity::drive(&[set("ftl.parity.xor", "7 us")]));
+    let write = bench.alone(Kind::Write, 7 * PAGE, PAGE);
+    let both = (State::Transfer, 200 * US);
+    expect(&write, &[SENSE, both, (State::Xor, 7 * US), PROGRAM]);
 }
 
 // ---- service --------------------------------------------------------------------

@@ -537,3 +537,41 @@ fn a_drive_that_wears_out_while_it_is_aged_says_so() {
     let error = error.err().expect("it wears out");
     assert!(error.contains("preconditioning") && error.contains("no space left"), "{error}");
 }
+
+// ---- permits ----------------------------------------------------------------------------
+
+/// Four aged planes on two channels, whose collections go on to 20 free blocks.
+fn four_planes(more: &[Override]) -> Bench {
+    let planes = [
+        set("geometry.channels", 2),
+        set("geometry.dies_per_package", 2),
+        set("ftl.allocation.pool", "plane"),
+        set("ftl.over_provisioning.reserved", "50 %"),
+        set("ftl.gc.background", "4 blocks"),
+        set("ftl.gc.foreground", "2 blocks"),
+        set("ftl.gc.stop", "20 blocks"),
+        set("precondition.age.overwrites", "1.5"),
+    ];
+    Bench::filled(&[&planes[..], more].concat())
+}
+
+#[test]
+fn every_collection_that_waits_for_a_permit_goes_on_until_enough_is_free() {
+    let copied = [set("ftl.gc.preemptible", false), set("ftl.gc.reserve_until", "copied")];
+    let idle = set("ftl.gc.idle_gap", "1 ms");
+    for limits in [
+        vec![set("ftl.gc.at_once", "{ channel = 1 }")],
+        vec![set("ftl.gc.at_once", "{ drive = 1 }")],
+        [&copied[..], &[set("ftl.gc.blocking", "channel")]].concat(),
+        [&copied[..], &[set("ftl.gc.blocking", "controller")]].concat(),
+    ] {
+        let mut bench = four_planes(&[&limits[..], std::slice::from_ref(&idle)].concat());
+        bench.settle();
+        for bin in (0..4).map(BinId) {
+            let ftl = bench.device.ftl();
+            let free = ftl.free_blocks(bin);
+            assert!(ftl.has_enough(bin), "{limits:?}: {free} blocks of bin {} are free", bin.0);
+        }
+        bench.finish();
+    }
+}

@@ -14,6 +14,7 @@ mod fairness;
 mod liveness;
 mod measuring;
 mod moves;
+mod parity;
 mod partial_writes;
 mod placement;
 mod poised;

@@ -366,6 +366,25 @@ fn thresholds_that_over_provisioning_cannot_reach_are_refused_with_what_is_missi
 }
 
 #[test]
+fn stripes_spread_over_pools_and_are_written_whole() {
+    // One pool, of one plane.
+    let width = "drive.ftl.parity.width";
+    for (given, path, line, phrases) in [
+        (
+            "width = 8",
+            width,
+            "width",
+            &["8 does not divide the 1 pool", "lower level of pools"][..],
+        ),
+        ("width = 1", width, "width", &["at least 2"]),
+    ] {
+        let parity = format!("[drive.ftl.parity]\n{given}\n[drive.ftl.gc]");
+        let text = file(&[("[drive.ftl.gc]", &parity)]);
+        expect(&text, &problems(&text), path, line, phrases);
+    }
+}
+
+#[test]
 fn a_victim_gains_some_of_its_pages() {
     for (gain, phrases) in [
         ("0 pages", &["at least 1 page"][..]),

@@ -98,7 +98,7 @@ pub fn experiment_of(dice: &[u32], initiate: &mut Initiate<'_>) -> String {
         writeln!(text, "warm_up = {{ requests = {} }}", run.between(1, 100)).unwrap();
     }
     let mut power = Dice::new(&dice[(PARTS - 1) * PART..]);
-    if power.once_in(3) {
+    if power.once_in(3) && !text.contains("\nparity = ") {
         // The power is not cut after the run.
         let kinds = if text.contains("\ntime = ") { 2 } else { 3 };
         let cut = |dice: &mut Dice<'_>| match dice.below(kinds) {
@@ -116,6 +116,11 @@ pub fn experiment_of(dice: &[u32], initiate: &mut Initiate<'_>) -> String {
 
 /// Writes the settings of a drive's recovery.
 pub fn recovery(text: &mut String, dice: &mut Dice<'_>) {
+    if let Some(begin) = text.find("\nparity = ") {
+        // With parity there is no recovery.
+        let line = text[begin + 1..].find('\n').expect("it ends");
+        text.replace_range(begin..begin + 1 + line, "");
+    }
     let checkpoint = match dice.below(2) {
         0 => format!("every = \"{} us\"", dice.between(50, 20_000)),
         _ => format!("units = {}", dice.between(1, 500)),
@@ -272,12 +277,41 @@ fn flash_and_firmware(
         * (most * shape.block_units)
             .min((most + 1) * (shape.block_units - shape.batch_units + 1) - 1);
     let tightness = firmware.between(40, 105).min(100);
-    let exported = (data * tightness / 100).max(1) * unit;
-    shape.exported = exported;
+    let all = data * tightness / 100;
     let physical = blocks * bins * block_units * unit;
+    let pools = match pool {
+        "drive" => 1,
+        "gang" | "channel" => channels / if pool == "gang" { 2 } else { 1 },
+        "package" => channels * packages,
+        "die" => channels * packages * dies,
+        _ => bins,
+    };
+    let width = parity_width(gc, pools);
+    // Units of updates may be on flash twice, and pools may differ by the units of a stripe.
+    let twice = shape.bins * (8 * shape.batch_units + 2 + 8 + 9);
+    let (all, parity) = match width {
+        Some(width) if partial_writes == "controller" && all > twice => (all - twice, Some(width)),
+        _ => (all, None),
+    };
+    if let Some(width) = parity {
+        let xor = gc.of(&["", ", xor = \"3 us\""]);
+        writeln!(text, "parity = {{ width = {width}{xor} }}").unwrap();
+    }
+    let exported = match parity {
+        Some(width) => (all / width * (width - 1)).max(1) * unit,
+        None => all.max(1) * unit,
+    };
+    shape.exported = exported;
+    let exported_with_parity = all.max(1) * unit;
     let key = match firmware.below(4) {
-        2 => format!("reserved = \"{:.6} %\"", 100.0 * (1.0 - exported as f64 / physical as f64)),
-        3 => format!("spare = \"{:.6} %\"", 100.0 * (physical as f64 / exported as f64 - 1.0)),
+        2 => format!(
+            "reserved = \"{:.6} %\"",
+            100.0 * (1.0 - exported_with_parity as f64 / physical as f64)
+        ),
+        3 => format!(
+            "spare = \"{:.6} %\"",
+            100.0 * (physical as f64 / exported_with_parity as f64 - 1.0)
+        ),
         _ => format!("exported = \"{exported} B\""),
     };
     writeln!(text, "over_provisioning = {{ {key} }}").unwrap();
@@ -294,6 +328,13 @@ fn flash_and_firmware(
         writeln!(text, "erase_planes = 1").unwrap();
     }
     shape
+}
+
+/// Members of a stripe, if data has parity.
+fn parity_width(dice: &mut Dice<'_>, pools: u64) -> Option<u64> {
+    let widths: Vec<u64> =
+        (2..=pools.min(64)).filter(|width| pools.is_multiple_of(*width)).collect();
+    (!widths.is_empty() && dice.once_in(3)).then(|| dice.of(&widths))
 }
 
 fn nand(text: &mut String, dice: &mut Dice<'_>) {

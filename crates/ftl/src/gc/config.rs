@@ -50,8 +50,8 @@ pub enum Blocking {
     Controller,
 }
 
-/// Limits of the collections that copy at the same time. A collection at its limit waits for
-/// another one to finish its copies; those in the foreground go first. Erases do not count.
+/// Limits of the collections that copy at the same time. Where a limit is reached, a collection waits
+/// until another one has finished its copies; those in the foreground go first. Erases do not count.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AtOnce {

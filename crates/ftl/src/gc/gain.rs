@@ -1,6 +1,5 @@
 //! The gain of a collection: pages of a victim that hold no valid data.
 
-use crate::layout::Layout;
 use settings::{Decimal, Measure, Scale, Unit, measure};
 use std::fmt;
 
@@ -19,12 +18,13 @@ impl Gain {
         matches!(self, Self::Pages(0) | Self::PercentOfPages(0.0))
     }
 
-    /// The gain in mapping units: a part of a unit counts as a unit, and no gain as one.
-    pub fn units(self, layout: &Layout) -> u32 {
+    /// The gain in mapping units of `unit` bytes, given the bytes of a page and the units of a block:
+    /// a part of a unit counts as a unit, and no gain as one.
+    pub fn units(self, unit: u64, page: u64, units_per_block: u32) -> u32 {
         let units = match self {
-            Self::Pages(pages) => u64::from(pages) * layout.page_bytes / layout.unit_bytes,
+            Self::Pages(pages) => (u64::from(pages) * page).div_ceil(unit),
             Self::PercentOfPages(percent) => {
-                (percent / 100.0 * f64::from(layout.units_per_block())).ceil() as u64
+                (percent / 100.0 * f64::from(units_per_block)).ceil() as u64
             }
         };
         units.clamp(1, u64::from(u32::MAX)) as u32

@@ -70,7 +70,7 @@ impl Thresholds {
             foreground: Limit::of(config.foreground, layout),
             stop: Limit::of(config.stop, layout),
             least_gain: [
-                config.least_gain.map_or(1, |gain| gain.units(layout)).max(layout.units_per_batch),
+                config.least_gain.map_or(1, |gain| layout.gained(gain)).max(layout.units_per_batch),
                 layout.units_per_batch,
             ],
             ends_early: config.least_gain.is_some(),

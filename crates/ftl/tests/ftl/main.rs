@@ -2,5 +2,6 @@
 
 mod common;
 mod own_units;
+mod parity;
 mod recovery;
 mod streams;

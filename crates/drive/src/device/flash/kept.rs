@@ -167,16 +167,20 @@ impl Flash {
                 return false;
             }
         }
-        let kept = self.channels[channel].kept.as_ref();
-        let group = kept.expect("it is reserved").group;
+        let mut was_served = false;
+        // A unit that is served may end the reservation, so that another one follows.
         while let Some(kept) = &mut self.channels[channel].kept
             && !kept.is_busy(time.now)
         {
-            let Some(id) = kept.waiting.pop_front() else {
-                self.serve(time, p, group);
-                break;
-            };
-            self.grant(time, p, id);
+            let group = kept.group;
+            match kept.waiting.pop_front() {
+                Some(id) => self.grant(time, p, id),
+                None if was_served => break,
+                None => {
+                    was_served = true;
+                    self.serve(time, p, group);
+                }
+            }
         }
         if self.channels[channel].kept.is_some() {
             self.await_reserved(time, channel);

@@ -2,7 +2,7 @@
 
 use crate::device::blames::{BlameId, Blames, UNCHARGED};
 use crate::device::flash::counters::OpKind;
-use crate::device::ids::{EntryId, OpId, PayloadId, RequestId};
+use crate::device::ids::{EntryId, OpId, PayloadId, RequestId, UpdateId};
 use engine::{IdOrNone, Instant, Slab, Span};
 use ftl::{Batch, BinId, BlockId};
 use metrics::{Blame, Holder, Ledger, SnapshotId, Snapshots, State};
@@ -16,7 +16,9 @@ pub enum Owner {
     Read(RequestId, u32),
     /// A row of the read before a partial write of a buffer entry.
     RmwRead(EntryId, u32),
-    /// Buffer entries being written.
+    /// A row of a read for the parity of an update.
+    ParityRead(UpdateId, u32),
+    /// Buffer entries, and parity, being written.
     Flush(PayloadId),
     /// A read of the bin's collection: the valid slots that it brings.
     CollectRead(Slots),
@@ -276,6 +278,7 @@ impl Ops {
         self.slab[id].blame.get().map_or(&UNCHARGED, |blame| &self.blames[blame])
     }
     /// The blame of an operation, and that of another to add to it.
+    #[inline(always)]
     pub fn blame_and_other(&mut self, id: OpId, other: OpId) -> (&mut Blame, &Blame) {
         let blame = self.blame_id(id);
         self.blame_of_request(blame, other)
@@ -350,7 +353,8 @@ pub struct Part {
     pub is_void: bool,
 }
 
-/// Payloads of programs: for each slot of the batch a buffer entry and its logical unit, or a
+/// Payloads of programs: for each slot of the batch a buffer entry (none for parity) and its logical
+/// unit, or a
 /// logical unit and the place from which it is copied.
 #[derive(Clone)]
 pub struct Payloads {
@@ -360,6 +364,9 @@ pub struct Payloads {
     /// Parts written by in-plane read-modify-writes, by payload; empty if there are none.
     parts: Vec<Part>,
 }
+
+/// The place of the buffer entry in the slot of parity, which has none.
+pub const NO_ENTRY: u32 = u32::MAX;
 
 impl Payloads {
     pub fn new(units_per_batch: u32) -> Self {

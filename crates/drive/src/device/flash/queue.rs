@@ -132,6 +132,11 @@ impl Group {
     pub fn is_reserved(&self, cells: u64) -> bool {
         self.reserved & cells != 0
     }
+    /// True if any cells are reserved.
+    #[inline]
+    pub fn has_reservation(&self) -> bool {
+        self.reserved != 0
+    }
     /// A bin for which cells are reserved, if there is one.
     pub fn kept_for(&self) -> Option<BinId> {
         self.reserved_by

@@ -135,7 +135,10 @@ impl Flash {
             return false;
         }
         let all = &mut self.working[self.ops[id].group];
-        let Some(place) = all.iter().position(|working| working.op == id) else { return true };
+        let Some(place) = all.iter().position(|working| working.op == id) else {
+            // A program may have ended at this moment already, and have another row to do.
+            return !self.is_suspendable(self.ops[id].kind);
+        };
         if all[place].ends != time.now {
             return false;
         }
@@ -241,8 +244,7 @@ impl Flash {
         if working.stage != Stage::AtWork || working.asking == 0 {
             return;
         }
-        if self.groups[group].is_reserved(working.cells) {
-            // No read could use the unit.
+        if self.serves_reservation(group, &working) {
             return;
         }
         (working.progress, working.entered) = working.at(self.pulses(&working), now);
@@ -266,6 +268,15 @@ impl Flash {
             Reply::Suspends => self.suspend(time, p, group, place),
             Reply::Stops(how) => self.stop(time, p, group, place, how),
         }
+    }
+
+    /// True if no read may use the cells of an operation, because cells that it needs are reserved.
+    fn serves_reservation(&self, group: GroupId, working: &Working) -> bool {
+        let group = &self.groups[group];
+        let hosts_only = self.rules_of(working).hosts_only;
+        group.has_reservation()
+            && (group.is_reserved(working.cells)
+                || !group.has_reads_on(&self.ops, working.cells, hosts_only))
     }
 
     /// The end of a running operation if nothing interrupts it.

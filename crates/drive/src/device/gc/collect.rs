@@ -20,6 +20,10 @@ impl Gc {
             return base.serve(base.group_of(bin));
         }
         let level = base.space.ftl.level(bin);
+        if level == Level::Ample && self.permits.is_some() && base.space.task(bin).running {
+            // It waited for its permit while space was gained otherwise, or because of an idle gap.
+            return self.collect(base, bin);
+        }
         if level == Level::Ample {
             // Its moves may have been parked nevertheless, as pages may be free in a block that
             // hosts write.
@@ -206,6 +210,7 @@ impl Gc {
     }
 
     /// Lets collections of a group begin that waited until a suspended operation has resumed.
+    #[inline(never)]
     pub(in crate::device) fn resumed(&mut self, base: &mut Base, group: GroupId) {
         if !self.config.preemptible {
             base.space.look_at(base.flash.bins_of(group).iter().copied());

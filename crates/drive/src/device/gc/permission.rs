@@ -3,16 +3,14 @@
 
 use crate::device::Base;
 use crate::device::gc::Gc;
-use ftl::BinId;
+use ftl::{BinId, Level};
+use nand::ChannelId;
 
 impl Gc {
     /// True if a bin's collection may copy: it has a permit, and the channels that it reserves.
     pub(super) fn is_permitted(&mut self, base: &mut Base, bin: BinId) -> bool {
         if self.permits.is_none() {
             return true;
-        }
-        if !base.space.ftl.has_victim(bin) {
-            return false;
         }
         if self.has_copied(bin) && self.permits.as_ref().is_some_and(|of| of.has_waiting()) {
             // Others have a turn between two victims.
@@ -21,9 +19,10 @@ impl Gc {
         }
         let permits = self.permits.as_mut().expect("there are permits");
         let own = base.flash.place(bin).channel;
-        if !permits.take(bin, own) {
+        if !permits.take(bin, own) && !self.takes_over(base, bin, own) {
             return false;
         }
+        let permits = self.permits.as_mut().expect("there are permits");
         let mut has_all = true;
         for channel in permits.channels(own) {
             has_all &= base.flash.claim(&mut base.time, &base.space, channel, bin);
@@ -32,6 +31,31 @@ impl Gc {
             permits.begin(bin);
         }
         has_all
+    }
+
+    /// Takes the permit of a collection in the background that still waits for its channels, for one
+    /// in the foreground; returns true if there was one.
+    #[inline(never)]
+    fn takes_over(&mut self, base: &mut Base, bin: BinId, own: ChannelId) -> bool {
+        let is_foreground = |base: &Base, bin| base.space.ftl.level(bin) == Level::Foreground;
+        if !is_foreground(base, bin) {
+            return false;
+        }
+        let permits = self.permits.as_ref().expect("there are permits");
+        let is_full = permits.is_channel_full(own);
+        let other = permits.claiming().find(|other| {
+            !is_foreground(base, *other) && (!is_full || base.flash.place(*other).channel == own)
+        });
+        let Some(other) = other else { return false };
+        self.end_permit(base, other, true);
+        self.permits.as_mut().expect("there are permits").take(bin, own)
+    }
+
+    /// Ends a bin's wait for channels, if it has a permit and waits for some.
+    pub(super) fn end_claim(&mut self, base: &mut Base, bin: BinId) {
+        if self.permits.as_ref().is_some_and(|permits| permits.is_claiming(bin)) {
+            self.end_permit(base, bin, false);
+        }
     }
 
     /// True if a bin has a permit and has copied all that it was to copy.
@@ -77,7 +101,7 @@ impl Gc {
         }
         let mut waiting = permits.take_waiting();
         waiting.extend(again.then_some(bin));
-        waiting.sort_by_key(|bin| base.space.ftl.level(*bin) != ftl::Level::Foreground);
+        waiting.sort_by_key(|bin| base.space.ftl.level(*bin) != Level::Foreground);
         // The bin that is added last is looked at first.
         base.space.look_at(waiting.into_iter().rev());
     }

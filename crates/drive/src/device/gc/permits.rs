@@ -106,6 +106,16 @@ impl Permits {
         self.of_bin[bin] == Permit::Claims
     }
 
+    /// Bins that have a permit and wait for channels, in order.
+    pub fn claiming(&self) -> impl Iterator<Item = BinId> {
+        self.of_bin.ids().filter(|bin| self.is_claiming(*bin))
+    }
+
+    /// True if a channel has no permit left.
+    pub fn is_channel_full(&self, channel: ChannelId) -> bool {
+        self.used_of_channel[channel] == self.most_of_channel
+    }
+
     /// True if a bin waits for a permit, or for channels.
     pub fn is_waiting(&self, bin: BinId) -> bool {
         self.is_claiming(bin) || self.waiting.contains(&bin)

@@ -60,6 +60,11 @@ impl Gc {
         if !self.can_take_victim(base, bin, under_way) {
             return false;
         }
+        if self.permits.is_some() && !base.space.ftl.has_victim(bin) {
+            self.end_claim(base, bin);
+            base.space.task_mut(bin).running = to_come > 0;
+            return false;
+        }
         if self.asks_leave(base, bin, Maintenance::Collection) != Leave::Go {
             return false;
         }

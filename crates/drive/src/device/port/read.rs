@@ -116,6 +116,7 @@ impl Port {
         for lpn in first..behind {
             write.discard(base, &mut self.requests, Lpn(lpn as u32), id);
         }
+        write.end_trims(base);
         self.answer(base, write, id, base.time.now);
         write.admit_waiting(base, &mut self.requests, None);
         base.space.retry_starved();

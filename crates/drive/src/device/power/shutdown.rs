@@ -57,32 +57,49 @@ impl Device {
     /// Writes the current data of every unit that the buffer holds.
     fn write_buffered(&mut self, choice: BinChoice) -> Result<(), String> {
         let units = self.buffered();
+        let open = self.base.space.ftl.detached_units();
         if units.len() != self.write.buffer.units() {
             let what = self.write.buffer.describe();
             return Err(format!("the drive does not come to rest: {what}"));
         }
         let mut writer = Untimed::new(&self.base.space.ftl, choice);
+        // Updates that lack space end here: their stripes get new parity.
+        self.base.space.ftl.drop_detached();
+        for lpn in open {
+            writer.renew_parity(&mut self.base.space.ftl, lpn).map_err(without_space)?;
+        }
         let mut written = units.into_iter().map(|lpn| writer.write(&mut self.base.space.ftl, lpn));
         written.try_for_each(|written| written).map_err(without_space)?;
         writer.flush(&mut self.base.space.ftl).map_err(without_space)
     }
 
-    /// Units of a buffer at rest: for each pool those of programs that were parked for want of
-    /// space, then those that wait for a program.
+    /// Units of a buffer at rest: those of updates that lack space, and then for each pool those of
+    /// programs that were parked for want of space, and those that wait for a program.
     fn buffered(&self) -> Vec<Lpn> {
-        let mut units = Vec::new();
+        let buffer = &self.write.buffer;
+        let mut units: Vec<Lpn> = match &self.write.updates {
+            Some(updates) => updates.entries().filter_map(|entry| buffer.current(entry)).collect(),
+            None => Vec::new(),
+        };
         for pool in (0..self.base.space.ftl.layout.pool_count()).map(PoolId) {
-            let bins = self.base.space.ftl.layout.bins_of(pool).iter();
-            for (op, _) in bins.flat_map(|bin| self.base.space.parked(*bin)) {
-                let Owner::Flush(payload) = self.base.flash.op(*op).owner else { continue };
-                let slots = 0..self.base.flash.payloads.count(payload);
-                let entries =
-                    slots.map(|slot| EntryId(self.base.flash.payloads.slot(payload, slot)[0]));
-                units.extend(entries.filter_map(|entry| self.write.buffer.current(entry)));
+            if self.write.updates.is_none() {
+                units.extend(self.parked_units(pool));
             }
-            units.extend(
-                self.write.buffer.waiting_in(pool).filter_map(|id| self.write.buffer.current(id)),
-            );
+            units.extend(buffer.waiting_in(pool).filter_map(|id| buffer.current(id)));
+        }
+        units
+    }
+
+    /// Units of a pool's programs that were parked for want of space.
+    fn parked_units(&self, pool: PoolId) -> Vec<Lpn> {
+        let payloads = &self.base.flash.payloads;
+        let bins = self.base.space.ftl.layout.bins_of(pool).iter();
+        let mut units = Vec::new();
+        for (op, _) in bins.flat_map(|bin| self.base.space.parked(*bin)) {
+            let Owner::Flush(payload) = self.base.flash.op(*op).owner else { continue };
+            let slots = 0..payloads.count(payload);
+            let entries = slots.map(|slot| EntryId(payloads.slot(payload, slot)[0]));
+            units.extend(entries.filter_map(|entry| self.write.buffer.current(entry)));
         }
         units
     }

@@ -40,6 +40,7 @@ impl Space {
     }
 
     /// The bin that takes a pool's next batch; `None` if all are busy or full.
+    #[inline(always)]
     pub(in crate::device) fn choose_bin(&mut self, pool: PoolId) -> Option<BinId> {
         let bins = self.ftl.layout.bins_of(pool);
         let state = &self.pools[pool];
@@ -166,7 +167,7 @@ impl Placement for Space {
         // By streams that the compiler knows, so that what their rows say costs nothing.
         let bin = op.bin;
         match op.holder {
-            Holder::HostProgram => self.ftl.can_bind(bin, Stream::Host),
+            Holder::HostProgram | Holder::Parity => self.ftl.can_bind(bin, Stream::Host),
             writer => {
                 self.can_move(bin, writer)
                     && self.leaves_room(bin, |older| self.moves_from(op, payloads, older))
@@ -177,8 +178,9 @@ impl Placement for Space {
     #[inline]
     fn bind(&mut self, op: &mut Op, payloads: &Payloads) -> Bound {
         let bin = op.bin;
+        let is_hosts = matches!(op.holder, Holder::HostProgram | Holder::Parity);
         let bound = match op.holder {
-            Holder::HostProgram => self.ftl.bind(bin, Stream::Host),
+            _ if is_hosts => self.ftl.bind(bin, Stream::Host),
             Holder::Scrub => self.bind_scrubbed(bin),
             _ => self.ftl.bind(bin, Stream::Gc),
         };
@@ -189,7 +191,7 @@ impl Placement for Space {
             op.row = at.batch * self.ftl.layout.rows_per_batch;
         }
         let mut bound = Bound::Here;
-        if op.holder == Holder::HostProgram {
+        if is_hosts {
             bound = self.bound_for_host(op, payloads);
         } else if at.batch == 0 {
             self.update_home(bin);

@@ -8,12 +8,12 @@ use crate::device::flash::counters::OpKind;
 use crate::device::flash::op::Owner;
 use crate::device::flash::why::{Survey, Why};
 use crate::device::gc::why::Rest;
-use crate::device::ids::{EntryId, OpId, RequestId};
+use crate::device::ids::{EntryId, OpId, RequestId, UpdateId};
 use crate::device::port::bus::Crossing;
 use crate::device::standing::{Stage, Standing, rounded};
 use crate::device::write::why::{Admission, Place};
 use engine::{Instant, Span};
-use ftl::BinId;
+use ftl::{BinId, PoolId};
 use metrics::{Blame, Holder};
 use settings::{counted, each};
 
@@ -146,31 +146,58 @@ impl Walk<'_> {
 
     /// Data in the buffer that must go to flash.
     fn entry(&self, entry: EntryId, whose: &str) -> Standing {
-        let (op, name, without) = match self.device.write.place_of(entry) {
-            Place::List(pool, since) => {
-                let since = Some(since);
-                let Some(bin) = self.device.base.space.starved_bin(pool) else {
-                    let words =
-                        format!("{whose} waits in the buffer for a full batch, or for a bin");
-                    return Standing { since, ..Standing::new(Stage::Buffer, words) };
-                };
-                let words = format!("{whose} waits for free space in bin {}", bin.0);
-                let behind = self.collection(bin, DEPTH);
-                return Standing { since, behind, ..self.in_bin(Stage::Space, words, bin) };
-            }
+        let stripes = self.device.base.space.ftl.layout.stripes;
+        match self.device.write.place_of(stripes, entry) {
+            Place::List(pool, since) => self.listed(pool, since, whose),
             Place::Rest(entry) => {
                 let is_own = |owner| matches!(owner, Owner::RmwRead(of, _) if of == entry);
-                let op = self.flash.owned(is_own).next();
-                let rest = format!("the rest of {whose}");
-                (op, format!("the read of {rest}"), format!("{rest} is being decoded"))
+                let (op, rest) = (self.flash.owned(is_own).next(), format!("the rest of {whose}"));
+                self.op_or(op, &format!("the read of {rest}"), format!("{rest} is being decoded"))
+            }
+            Place::Update(update) => {
+                let words =
+                    format!("{whose} waits until an earlier update of its stripe has ended");
+                self.op_or(self.read_for(update), "a read for parity before it", words)
             }
             Place::Program(entry) => {
                 let op = self.flash.programs().find(|(_, of)| *of == entry).map(|(op, _)| op);
-                (op, format!("the program of {whose}"), format!("{whose} is being programmed"))
+                match self.device.write.update_of_entry(stripes, entry) {
+                    Some(update) if op.is_none() => {
+                        let words = format!("{whose} waits for parity, or for a bin");
+                        let name = format!("a read for the parity of {whose}");
+                        self.op_or(self.read_for(update), &name, words)
+                    }
+                    _ => {
+                        let words = format!("{whose} is being programmed");
+                        self.op_or(op, &format!("the program of {whose}"), words)
+                    }
+                }
             }
+        }
+    }
+
+    /// Data in a pool's list.
+    fn listed(&self, pool: PoolId, since: Instant, whose: &str) -> Standing {
+        let since = Some(since);
+        let Some(bin) = self.device.base.space.starved_bin(pool) else {
+            let words = format!("{whose} waits in the buffer for a full batch, or for a bin");
+            return Standing { since, ..Standing::new(Stage::Buffer, words) };
         };
+        let words = format!("{whose} waits for free space in bin {}", bin.0);
+        let behind = self.collection(bin, DEPTH);
+        Standing { since, behind, ..self.in_bin(Stage::Space, words, bin) }
+    }
+
+    /// A read for the parity of an update.
+    fn read_for(&self, update: UpdateId) -> Option<OpId> {
+        let is_own = |owner| matches!(owner, Owner::ParityRead(of, _) if of == update);
+        self.flash.owned(is_own).next()
+    }
+
+    /// State of an operation, or else what `without` says.
+    fn op_or(&self, op: Option<OpId>, name: &str, without: String) -> Standing {
         match op {
-            Some(op) => self.op(op, Some(&name), DEPTH),
+            Some(op) => self.op(op, Some(name), DEPTH),
             None => Standing::new(Stage::Work, without),
         }
     }
@@ -296,9 +323,11 @@ fn name_of(standing: &Standing) -> String {
         (OpKind::Read, Holder::HostRead) => "a read of a host",
         (OpKind::Read, Holder::RmwRead) => "a read for a partial write",
         (OpKind::Read, Holder::Scrub) => "a read of scrubbing",
+        (OpKind::Read, Holder::Parity) => "a read for parity",
         (OpKind::Read, _) => "a read of GC",
         (OpKind::Program, Holder::HostProgram) => "a program of host data",
         (OpKind::Program, Holder::Scrub) => "a program of scrubbing",
+        (OpKind::Program, Holder::Parity) => "a program of parity",
         (OpKind::Program, _) => "a program of GC",
     };
     name.into()

@@ -9,7 +9,7 @@ use crate::device::join::Join;
 use crate::device::request::{Requests, Touches};
 use crate::device::write::Write;
 use crate::device::write::buffer::Stage;
-use ftl::{Lpn, Ppn};
+use ftl::{Lpn, PoolId, Ppn};
 use host::Kind;
 use metrics::{Holder, State};
 
@@ -38,11 +38,8 @@ impl Write {
         self.admitting = true;
         let all = self.take_in(base, requests, id);
         self.admitting = false;
-        if self.config.durability == Durability::None {
-            for index in 0..self.listed.len() {
-                self.flush_pool(base, self.listed[index]);
-            }
-            self.listed.clear();
+        if self.gathers {
+            self.flush_gathered(base);
         }
         all
     }
@@ -225,11 +222,8 @@ impl Write {
             self.buffer.rmw_blame(follower).add(&blame);
             self.entry_ready(base, follower);
         }
-        if self.admitting
-            && self.config.durability == Durability::None
-            && self.listed.last() != Some(&pool)
-        {
-            self.listed.push(pool);
+        if self.admitting && self.gathers && self.gather(pool) {
+            return;
         }
         if let FlushPolicy::Watermark { high, .. } = self.config.flush
             && !self.draining
@@ -244,6 +238,41 @@ impl Write {
         self.force_flush_if_stuck(base);
     }
 
+    /// Notes the pool of a unit that is listed while others are taken in with it; returns true if its
+    /// list is to be looked at later, because other members of its stripe may follow.
+    fn gather(&mut self, pool: PoolId) -> bool {
+        if self.listed.last() != Some(&pool) {
+            self.listed.push(pool);
+        }
+        self.updates.is_some()
+    }
+
+    /// Flushes the pools of units that were taken in together.
+    #[inline(never)]
+    pub(super) fn flush_gathered(&mut self, base: &mut Base) {
+        if let FlushPolicy::Watermark { high, .. } = self.config.flush
+            && self.updates.is_some()
+            && !self.draining
+            && self.buffer.fill() >= high.fraction()
+        {
+            self.draining = true;
+            self.flush_pools(base);
+        }
+        for index in 0..self.listed.len() {
+            self.flush_pool(base, self.listed[index]);
+        }
+        self.listed.clear();
+        self.end_trims(base);
+    }
+
+    /// Begins what the trims of a command leave to be done.
+    #[inline]
+    pub(in crate::device) fn end_trims(&mut self, base: &mut Base) {
+        if self.updates.is_some() {
+            self.fill_holes(base);
+        }
+    }
+
     /// Puts an entry into its pool's list, with the pool's time without space so far; returns true
     /// if it is in front of others.
     fn list(&mut self, base: &mut Base, entry: EntryId) -> bool {
@@ -252,7 +281,10 @@ impl Write {
         if base.space.was_starved() {
             self.buffer.note_space(entry, base.space.without_space(pool).0);
         }
-        self.buffer.list(entry, base.time.now)
+        let kept = self.buffer.entry(entry);
+        // One that waited behind an update is as old as before.
+        let since = if kept.stage == Stage::Parked { kept.since } else { base.time.now };
+        self.buffer.list(entry, since)
     }
 
     /// Admits waiting requests after room has become free, by the end of `op` if it was a
@@ -315,6 +347,7 @@ impl Write {
 
     /// If requests wait for room and nothing is on its way to flash, no full batch can form any
     /// more: forces a flush of the fullest pool.
+    #[inline(always)]
     fn force_flush_if_stuck(&mut self, base: &mut Base) {
         if !self.buffer.is_full() || self.buffer.next_waiting().is_none() {
             return;

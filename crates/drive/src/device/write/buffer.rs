@@ -28,6 +28,8 @@ pub enum Stage {
     Void,
     /// Waits in its pool's list.
     Pending,
+    /// Waits until the present update of its stripe has ended.
+    Parked,
     /// Is part of a program that was asked for.
     Flying,
 }
@@ -180,6 +182,16 @@ impl Buffer {
             return None;
         }
         self.index.find(hash(lpn), |id| self.entries[*id].lpn == lpn).copied()
+    }
+
+    /// The oldest entry of a unit that waits in a list and that newer data has not overtaken.
+    pub fn first_pending(&self, lpn: Lpn) -> Option<EntryId> {
+        let all = std::iter::successors(self.find(lpn), |id| self.entries[*id].older);
+        let waits = |id: &EntryId| {
+            let entry = &self.entries[*id];
+            entry.stage == Stage::Pending && !entry.stale
+        };
+        all.filter(waits).last()
     }
 
     /// Adds an entry as its unit's newest. The caller must have searched for `older`.
@@ -344,6 +356,7 @@ impl Buffer {
         std::iter::successors(self.head(pool), |id| self.entries[*id].next)
     }
     /// The pool with the most entries waiting, of those with at most `bound`.
+    #[inline(never)]
     pub fn fullest(&self, bound: u32) -> Option<PoolId> {
         let counts = self.lists.iter().map(|list| list.count);
         let most = counts.filter(|count| *count <= bound).max()?;

@@ -37,7 +37,9 @@ impl Write {
             }
         }
         base.note_checkpoints();
-        if requests[id].command.kind == Kind::WriteZeroes {
+        if self.updates.is_some() {
+            self.trim_member(base, lpn);
+        } else if requests[id].command.kind == Kind::WriteZeroes {
             base.space.ftl.zero(lpn);
         } else {
             base.space.ftl.trim(lpn);

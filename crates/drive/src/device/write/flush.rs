@@ -6,7 +6,7 @@ use crate::device::event::Event;
 use crate::device::flash::op::{Class, Owner};
 use crate::device::ids::{EntryId, OpId, PayloadId, RequestId};
 use crate::device::request::Requests;
-use crate::device::space::waits;
+use crate::device::space::waits::{self, SpaceSnapshot};
 use crate::device::write::Write;
 use crate::device::write::buffer::{Deferred, Stage};
 use engine::Instant;
@@ -15,6 +15,7 @@ use metrics::{Blame, Holder, State};
 
 impl Write {
     /// Forces a flush of a pool's present entries, even if they do not fill a batch.
+    #[inline(never)]
     pub(in crate::device) fn force_flush(&mut self, base: &mut Base, pool: PoolId) {
         self.pools[pool].forced_until = Some(base.time.now);
         self.flush_pool(base, pool);
@@ -34,7 +35,9 @@ impl Write {
     /// The same, after the end of a program has made it possible.
     #[inline]
     fn flush_pool_after(&mut self, base: &mut Base, pool: PoolId, after: Option<OpId>) {
-        if self.buffer.head(pool).is_some() {
+        if self.updates.is_some() {
+            self.update_due(base, pool, after);
+        } else if self.buffer.head(pool).is_some() {
             self.form_due(base, pool, after);
         } else {
             self.pools[pool].forced_until = None;
@@ -52,7 +55,7 @@ impl Write {
     }
 
     /// True if a pool's first batch should go to flash.
-    fn is_due(&mut self, base: &mut Base, pool: PoolId) -> bool {
+    pub(super) fn is_due(&mut self, base: &mut Base, pool: PoolId) -> bool {
         let Some(head) = self.buffer.head(pool) else {
             self.pools[pool].forced_until = None;
             return false;
@@ -113,28 +116,17 @@ impl Write {
         self.charge_listed(base, op, head, after);
     }
 
-    /// Charges a program with the wait of its first entry in its list: with the want of space while
-    /// collection went on, else with the blame of the program whose end made room for it.
-    fn charge_listed(&mut self, base: &mut Base, op: OpId, head: EntryId, after: Option<OpId>) {
+    /// Charges a program with the wait of its first entry in its list.
+    pub(super) fn charge_listed(
+        &mut self,
+        base: &mut Base,
+        op: OpId,
+        head: EntryId,
+        after: Option<OpId>,
+    ) {
         let entry = self.buffer.entry(head);
-        let mut waited = base.time.now - entry.since;
-        if waited.is_zero() {
-            return;
-        }
-        let (without_space, until) = base.space.without_space(entry.pool);
-        if until > entry.since {
-            let then = self.buffer.without_space(head);
-            let starved = waits::charge(then, without_space, base.flash.blame_mut(op));
-            waited = waited.checked_sub(starved).expect("a wait for space is a wait");
-        }
-        let rest = match after {
-            Some(after) => {
-                let (blame, other) = base.flash.blame_and_other(op, after);
-                blame.add_wait_for(other, waited)
-            }
-            None => waited,
-        };
-        base.flash.blame_mut(op).charge(State::BufferFull, rest);
+        let since = (entry.since, self.buffer.without_space(head));
+        charge_wait(base, op, entry.pool, since, after);
     }
 
     /// Continues after a program of buffer entries: their data is on flash.
@@ -145,36 +137,69 @@ impl Write {
         op: OpId,
         payload: PayloadId,
     ) {
+        if self.updates.is_some() {
+            return self.flushed_with_parity(base, requests, op, payload);
+        }
         let at = base.flash.op(op).at();
-        let bin = base.flash.op(op).bin;
         let first = base.space.ftl.layout.first_unit(at.block, at.batch);
-        let count = base.flash.payloads.count(payload);
-        for slot in 0..count {
+        for slot in 0..base.flash.payloads.count(payload) {
             let entry = EntryId(base.flash.payloads.slot(payload, slot)[0]);
             self.entry_on_flash(base, requests, op, entry, Ppn(first.0 + slot));
         }
+        self.end_program(base, op, payload, 0);
+        if self.modifies {
+            self.go_on_modifying(base, requests, op, payload);
+        }
+        base.flash.payloads.remove(payload);
+        self.go_on_flushing(base, requests, op);
+    }
+
+    /// The same if data has parity, some of which the program may have carried.
+    #[inline(never)]
+    fn flushed_with_parity(
+        &mut self,
+        base: &mut Base,
+        requests: &mut Requests,
+        op: OpId,
+        payload: PayloadId,
+    ) {
+        let parity = self.units_on_flash(base, requests, op, payload);
+        self.end_program(base, op, payload, parity);
+        base.flash.payloads.remove(payload);
+        self.commit_ended(base, requests, op);
+        self.go_on_flushing(base, requests, op);
+    }
+
+    /// Counts the units of a program, of which some are parity, and ends the write of its batch.
+    #[inline(always)]
+    fn end_program(&mut self, base: &mut Base, op: OpId, payload: PayloadId, parity: u64) {
+        let (at, bin) = (base.flash.op(op).at(), base.flash.op(op).bin);
+        let count = base.flash.payloads.count(payload);
         let from = base.flash.copied_inside(op);
         base.space.ftl.note_copied(from, at);
         let tally = &mut base.space.ftl.tally;
-        tally.units[Source::Host as usize] += u64::from(count);
+        tally.units[Source::Host as usize] += u64::from(count) - parity;
+        tally.units[Source::Parity as usize] += parity;
         tally.units[Source::Padding as usize] +=
             u64::from(base.space.ftl.layout.units_per_batch - count);
         base.note_checkpoints();
         base.space.ftl.finish(at);
         base.space.program_ended(bin);
         base.space.update_home(bin);
-        if self.modifies {
-            self.go_on_modifying(base, requests, op, payload);
-        }
-        base.flash.payloads.remove(payload);
+    }
+
+    /// Continues with what waited for the end of a program: flushes, other programs, and requests.
+    #[inline(always)]
+    fn go_on_flushing(&mut self, base: &mut Base, requests: &mut Requests, op: OpId) {
         self.end_flushes(base, requests, Some(op));
-        let pool = base.space.ftl.layout.pool_of_bin(bin);
+        let pool = base.space.ftl.layout.pool_of_bin(base.flash.op(op).bin);
         self.flush_pool_after(base, pool, Some(op));
         self.admit_waiting(base, requests, Some(op));
         base.space.retry_starved();
     }
 
-    fn entry_on_flash(
+    #[inline(always)]
+    pub(super) fn entry_on_flash(
         &mut self,
         base: &mut Base,
         requests: &mut Requests,
@@ -182,10 +207,7 @@ impl Write {
         id: EntryId,
         ppn: Ppn,
     ) {
-        let (lpn, stale, writer) = {
-            let entry = self.buffer.entry(id);
-            (entry.lpn, entry.stale, entry.writer)
-        };
+        let (lpn, stale) = (self.buffer.entry(id).lpn, self.buffer.entry(id).stale);
         base.space.ftl.note(ppn, lpn);
         base.space.ftl.note_version(ppn, self.buffer.version(id));
         base.audit_program(lpn, ppn, self.buffer.token(id));
@@ -194,6 +216,20 @@ impl Write {
             self.buffer.supersede_older(id);
             self.void_parts(base, self.buffer.entry(id).older);
         }
+        self.tell_of(base, requests, op, id, ppn);
+    }
+
+    /// Tells those who wait for an entry that its data is at `ppn`, and removes the entry.
+    #[inline(always)]
+    pub(super) fn tell_of(
+        &mut self,
+        base: &mut Base,
+        requests: &mut Requests,
+        op: OpId,
+        id: EntryId,
+        ppn: Ppn,
+    ) {
+        let (lpn, writer) = (self.buffer.entry(id).lpn, self.buffer.entry(id).writer);
         if let Some((request, part)) = writer {
             self.written_through(base, requests, op, id, request, part);
         }
@@ -285,4 +321,34 @@ impl Write {
         }
         self.watch_partial(base, pool);
     }
+}
+
+/// Charges a program with the wait of a unit of a pool, since a moment and the pool's time without
+/// space until then: with the want of space while collection went on, else with the blame of the
+/// program whose end made room for it.
+#[inline(always)]
+pub(super) fn charge_wait(
+    base: &mut Base,
+    op: OpId,
+    pool: PoolId,
+    (since, then): (Instant, &SpaceSnapshot),
+    after: Option<OpId>,
+) {
+    let mut waited = base.time.now - since;
+    if waited.is_zero() {
+        return;
+    }
+    let (without_space, until) = base.space.without_space(pool);
+    if until > since {
+        let starved = waits::charge(then, without_space, base.flash.blame_mut(op));
+        waited = waited.checked_sub(starved).expect("a wait for space is a wait");
+    }
+    let rest = match after {
+        Some(after) => {
+            let (blame, other) = base.flash.blame_and_other(op, after);
+            blame.add_wait_for(other, waited)
+        }
+        None => waited,
+    };
+    base.flash.blame_mut(op).charge(State::BufferFull, rest);
 }

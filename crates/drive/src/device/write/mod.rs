@@ -4,10 +4,12 @@ mod admit;
 pub mod buffer;
 mod by_entry;
 mod discard;
-mod flush;
+pub(super) mod flush;
 pub mod modify;
+mod parity;
 #[cfg(test)]
 mod tests;
+pub mod updates;
 pub mod why;
 
 use crate::config::{BufferConfig, DriveConfig, Durability};
@@ -18,6 +20,7 @@ use by_entry::ByEntry;
 use engine::{Column, Instant};
 use ftl::{Layout, PartialWrites, PoolId};
 use metrics::{Blame, State};
+use updates::Updates;
 
 /// A pool's list of entries on its way to flash.
 #[derive(Clone)]
@@ -35,6 +38,9 @@ pub struct Write {
     config: BufferConfig,
     /// True if a partial write is an in-plane read-modify-write.
     modifies: bool,
+    /// True if pools are flushed once all units of a command are taken in, and not unit by unit:
+    /// writes are acknowledged from flash, or data has parity.
+    gathers: bool,
     // ---- state ----
     pools: Column<PoolId, Flushing>,
     pub(in crate::device) buffer: Buffer,
@@ -48,6 +54,8 @@ pub struct Write {
     aside: Aside,
     /// The partial write of a unit that waits for the rest of this entry to be read, or programmed.
     followers: ByEntry<EntryId>,
+    /// Updates of stripes, if data has parity.
+    pub(in crate::device) updates: Option<Box<Updates>>,
     /// Blame of the earlier wait of the units of the write that is being admitted, if writes are
     /// acknowledged from flash.
     wait_for_room: Blame,
@@ -59,14 +67,18 @@ pub struct Write {
 impl Write {
     pub fn new(config: &DriveConfig, layout: &Layout) -> Self {
         let modifies = config.ftl.partial_writes == PartialWrites::Plane;
-        Self::empty(config.buffer.clone(), modifies, layout)
+        let updates = config.ftl.parity.map(|parity| Updates::new(parity, layout));
+        let empty = Self::empty(config.buffer.clone(), modifies, layout);
+        Self { gathers: empty.gathers || updates.is_some(), updates, ..empty }
     }
 
     fn empty(config: BufferConfig, modifies: bool, layout: &Layout) -> Self {
+        let gathers = config.durability == Durability::None;
         let units = (config.size.bytes() / layout.unit_bytes) as u32;
         Self {
             config,
             modifies,
+            gathers,
             buffer: Buffer::new(units, layout.pool_count()),
             pools: Column::filled(
                 Flushing { partial_check: Instant::NEVER, forced_until: None },
@@ -77,6 +89,7 @@ impl Write {
             rmw_reads: ByEntry::default(),
             aside: Aside::default(),
             followers: ByEntry::default(),
+            updates: None,
             wait_for_room: Blame::default(),
             admitting: false,
             listed: Vec::new(),
@@ -85,9 +98,17 @@ impl Write {
 
     /// Empties the buffer, because the power is cut.
     pub(in crate::device) fn begin_anew(&mut self, layout: &Layout) {
+        assert!(self.updates.is_none(), "with parity there is no recovery");
         *self = Self::empty(self.config.clone(), self.modifies, layout);
     }
 
+    /// Updates of stripes; data must have parity.
+    fn updates(&self) -> &Updates {
+        self.updates.as_ref().expect("data has parity")
+    }
+    fn updates_mut(&mut self) -> &mut Updates {
+        self.updates.as_mut().expect("data has parity")
+    }
     /// True if a partial write is an in-plane read-modify-write.
     pub(in crate::device) fn modifies(&self) -> bool {
         self.modifies

@@ -162,10 +162,26 @@ fn a_request_that_waits_says_for_what() {
 fn an_entry_that_waits_for_an_older_one_stands_where_that_does() {
     let mut write = write();
     let older = take(&mut write.buffer, 1);
-    assert_eq!(write.place_of(older), Place::List(POOL, at(0)));
+    assert_eq!(write.place_of(None, older), Place::List(POOL, at(0)));
     fly(&mut write.buffer, older);
     let entry = write.buffer.insert(Lpn(1), POOL, Some(older), (0, 0), at(5));
-    assert_eq!(write.place_of(entry), Place::Rest(entry));
+    assert_eq!(write.place_of(None, entry), Place::Rest(entry));
     write.follow(older, entry);
-    assert_eq!(write.place_of(entry), Place::Program(older));
+    assert_eq!(write.place_of(None, entry), Place::Program(older));
+}
+
+#[test]
+fn an_update_takes_the_oldest_data_that_waits_and_that_nothing_has_overtaken() {
+    let mut buffer = Buffer::new(8, 1);
+    assert_eq!(buffer.first_pending(Lpn(9)), None);
+    let flying = take(&mut buffer, 9);
+    fly(&mut buffer, flying);
+    assert_eq!(buffer.first_pending(Lpn(9)), None);
+    let [second, third] = [0; 2].map(|_| take(&mut buffer, 9));
+    assert_eq!(buffer.first_pending(Lpn(9)), Some(second));
+    // The third is on flash before the second.
+    buffer.supersede_older(third);
+    assert_eq!(buffer.first_pending(Lpn(9)), Some(third));
+    buffer.entry_mut(third).stage = Stage::Parked;
+    assert_eq!(buffer.first_pending(Lpn(9)), None);
 }

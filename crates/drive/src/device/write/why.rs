@@ -3,11 +3,11 @@
 use crate::device::Time;
 use crate::device::event::Event;
 use crate::device::flash::why::Survey;
-use crate::device::ids::{EntryId, RequestId};
+use crate::device::ids::{EntryId, RequestId, UpdateId};
 use crate::device::write::Write;
 use crate::device::write::buffer::Stage;
 use engine::Instant;
-use ftl::PoolId;
+use ftl::{Lpn, PoolId, Stripes};
 
 /// The obstacle of a request before its data, if it has any, is taken in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,6 +25,8 @@ pub enum Place {
     Rest(EntryId),
     /// In a pool's list, since that moment.
     List(PoolId, Instant),
+    /// In an update of its stripe, or behind one.
+    Update(UpdateId),
     /// In a program.
     Program(EntryId),
 }
@@ -49,8 +51,15 @@ impl Write {
             self.buffer.entry(*entry).writer.is_some_and(|(writer, _)| writer == id)
         };
         let listed = self.pools.ids().flat_map(|pool| self.buffer.waiting_in(pool));
-        let flying = flash.programs().map(|(_, entry)| entry);
-        let all = self.incomplete(time).chain(listed).chain(flying);
+        let flying: Vec<EntryId> = flash.programs().map(|(_, entry)| entry).collect();
+        let in_updates: Vec<EntryId> =
+            self.updates.iter().flat_map(|updates| updates.entries()).collect();
+        let ready = self.updates.iter().flat_map(|updates| updates.ready_entries());
+        let alone = ready.filter(|entry| !in_updates.contains(entry));
+        let unprogrammed =
+            in_updates.iter().copied().filter(|entry| !flying.contains(entry)).chain(alone);
+        let all = self.incomplete(time).chain(listed).chain(unprogrammed);
+        let all = all.chain(flying.iter().copied());
         self.buffer.awaited_by(id).chain(all.filter(is_own)).collect()
     }
 
@@ -75,7 +84,11 @@ impl Write {
     }
 
     /// Place of an entry; one that waits for an older entry has the place of that.
-    pub(in crate::device) fn place_of(&self, mut entry: EntryId) -> Place {
+    pub(in crate::device) fn place_of(
+        &self,
+        stripes: Option<Stripes>,
+        mut entry: EntryId,
+    ) -> Place {
         while let Some((older, _)) = self.followers.iter().find(|(_, own)| **own == entry) {
             entry = older;
         }
@@ -83,7 +96,24 @@ impl Write {
         match kept.stage {
             Stage::ReadingRest => Place::Rest(entry),
             Stage::Pending => Place::List(kept.pool, kept.since),
+            Stage::Parked => self
+                .update_of_stripe(stripes, kept.lpn)
+                .map_or(Place::Program(entry), Place::Update),
             Stage::Modifying | Stage::Void | Stage::Flying => Place::Program(entry),
         }
+    }
+
+    /// The present update of an entry's stripe.
+    pub(in crate::device) fn update_of_entry(
+        &self,
+        stripes: Option<Stripes>,
+        entry: EntryId,
+    ) -> Option<UpdateId> {
+        self.update_of_stripe(stripes, self.buffer.entry(entry).lpn)
+    }
+
+    /// The present update of a unit's stripe.
+    fn update_of_stripe(&self, stripes: Option<Stripes>, lpn: Lpn) -> Option<UpdateId> {
+        self.updates.as_ref()?.of(stripes?.of(lpn))
     }
 }

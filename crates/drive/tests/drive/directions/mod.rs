@@ -46,6 +46,7 @@ parts! {
     ftl: "drive.ftl";
     allocation: "drive.ftl.allocation";
     collection: "drive.ftl.gc";
+    parity: "drive.ftl.parity";
     scheduler: "drive.scheduler";
     rounds: "drive.scheduler.rounds";
     suspension: "drive.scheduler.suspension", "drive.scheduler.program_suspension",

@@ -1,0 +1,122 @@
+//! The beginning of updates: data that is due, and what the buffer holds beside it.
+
+use crate::config::Durability;
+use crate::device::Base;
+use crate::device::ids::{EntryId, OpId, UpdateId};
+use crate::device::write::Write;
+use crate::device::write::buffer::Stage;
+use crate::device::write::updates::{Unit, Update};
+use ftl::{Lpn, PoolId, Ppn, StripeId};
+
+impl Write {
+    /// Begins updates for a pool's entries that are due, and programs what is ready.
+    #[inline(never)]
+    pub(in crate::device::write) fn update_due(
+        &mut self,
+        base: &mut Base,
+        pool: PoolId,
+        after: Option<OpId>,
+    ) {
+        loop {
+            while self.takes_more(pool) && self.is_due(base, pool) {
+                for _ in 0..base.space.ftl.layout.units_per_batch {
+                    let Some(head) = self.buffer.head(pool) else { break };
+                    self.begin_with(base, head);
+                }
+            }
+            // A program that is asked for makes room for further updates.
+            if !self.form_ready(base, pool, after) {
+                break;
+            }
+        }
+        self.watch_partial(base, pool);
+    }
+
+    /// True if a pool has less than a program in preparation. A drive that acknowledges from flash
+    /// holds nothing back.
+    fn takes_more(&self, pool: PoolId) -> bool {
+        let updates = self.updates();
+        self.config.durability == Durability::None
+            || updates.ready[pool].len() as u32 + updates.coming[pool] < updates.batch
+    }
+
+    /// Begins the update of an entry's stripe. If that has an update, the entry waits behind it.
+    fn begin_with(&mut self, base: &mut Base, entry: EntryId) {
+        let kept = self.buffer.entry(entry);
+        let (lpn, stale, pool) = (kept.lpn, kept.stale, kept.pool);
+        if stale {
+            // It was trimmed, but a request waits for it: it is programmed as invalid data.
+            self.buffer.unlist(entry);
+            self.fly(entry);
+            self.updates_mut().ready[pool].push_back(Unit::Data(entry));
+            return;
+        }
+        let stripe = base.space.ftl.layout.stripes.expect("data has parity").of(lpn);
+        match self.updates().of(stripe) {
+            None => self.begin_update(base, stripe, Some(entry)),
+            Some(update) => {
+                self.buffer.unlist(entry);
+                self.park(entry, update);
+            }
+        }
+    }
+
+    /// Lets an entry wait for the end of its stripe's update.
+    pub(super) fn park(&mut self, entry: EntryId, update: UpdateId) {
+        self.buffer.entry_mut(entry).stage = Stage::Parked;
+        self.updates_mut().updates[update].later.push(entry);
+    }
+
+    fn fly(&mut self, entry: EntryId) {
+        self.buffer.entry_mut(entry).stage = Stage::Flying;
+        self.buffer.flying += 1;
+    }
+
+    /// Begins the update of a stripe, which leaves out trimmed members: with the data of `due` and of
+    /// the other members that waits in lists, or (if nothing is due) with no new data.
+    pub(super) fn begin_update(&mut self, base: &mut Base, stripe: StripeId, due: Option<EntryId>) {
+        let ftl = &base.space.ftl;
+        let stripes = ftl.layout.stripes.expect("data has parity");
+        let mut update = Update::new(stripe);
+        // Pages of members that change, and of those that do not.
+        let (mut old, mut clean) = (Vec::<(Lpn, Ppn)>::new(), Vec::<(Lpn, Ppn)>::new());
+        for lpn in stripes.data(stripe) {
+            let entry = due.and_then(|_| self.buffer.first_pending(lpn));
+            let is_hole = entry.is_none() && ftl.is_kept(lpn);
+            update.entries.extend(entry);
+            update.holes.extend(is_hole.then_some(lpn));
+            if let Some(ppn) = ftl.member(lpn) {
+                if entry.is_some() || is_hole { &mut old } else { &mut clean }.push((lpn, ppn));
+            }
+        }
+        // An older entry of the same unit goes first.
+        debug_assert!(due.is_none() || !update.entries.is_empty(), "something is written");
+        let parity = stripes.parity(stripe);
+        // Of the two ways the one with fewer reads: the old parity and the data that leaves it, or
+        // the data that stays.
+        old.extend(ftl.lookup(parity).map(|ppn| (parity, ppn)));
+        let reads = if old.len() <= clean.len() { &old } else { &clean };
+        update.drops = update.entries.is_empty() && clean.is_empty();
+        for entry in &update.entries {
+            if self.buffer.entry(*entry).stage == Stage::Pending {
+                self.buffer.unlist(*entry);
+            }
+            self.fly(*entry);
+            update.token ^= self.buffer.token(*entry);
+        }
+        update.left = update.entries.len() as u32 + u32::from(!update.drops);
+        let of_holes = due.is_none();
+        let pool_of_parity = (!update.drops).then(|| ftl.layout.pool(parity));
+        let pools: Vec<PoolId> = (update.entries.iter())
+            .map(|entry| self.buffer.entry(*entry).pool)
+            .chain(pool_of_parity)
+            .collect();
+        let reads = if update.drops { &Vec::new() } else { reads };
+        let updates = self.updates_mut();
+        pools.iter().for_each(|pool| updates.coming[*pool] += 1);
+        updates.of_holes += u32::from(of_holes);
+        let id = updates.updates.insert(update);
+        updates.of_stripe.insert(stripe, id);
+        self.read_for_parity(base, id, reads);
+    }
+}

@@ -1,0 +1,42 @@
+//! Trimmed members of stripes.
+
+use crate::device::Base;
+use crate::device::write::Write;
+use crate::device::write::updates::HOLES_AT_ONCE;
+use ftl::Lpn;
+
+impl Write {
+    /// Removes a unit's mapping; its page is kept until its stripe has parity without it.
+    #[inline(never)]
+    pub(in crate::device::write) fn trim_member(&mut self, base: &mut Base, lpn: Lpn) {
+        if base.space.ftl.detach(lpn) {
+            self.add_hole(lpn);
+        }
+    }
+
+    pub(super) fn add_hole(&mut self, lpn: Lpn) {
+        self.updates_mut().holes.push_back(lpn);
+    }
+
+    /// Begins updates of stripes with trimmed members.
+    #[inline(never)]
+    pub(in crate::device) fn fill_holes(&mut self, base: &mut Base) {
+        let mut blocked = Vec::new();
+        while self.updates().of_holes < HOLES_AT_ONCE {
+            let Some(lpn) = self.updates_mut().holes.pop_front() else { break };
+            if !base.space.ftl.is_kept(lpn) {
+                // Another update has left it out.
+                continue;
+            }
+            let stripe = base.space.ftl.layout.stripes.expect("data has parity").of(lpn);
+            if self.updates().of(stripe).is_some() {
+                blocked.push(lpn);
+            } else {
+                self.begin_update(base, stripe, None);
+            }
+        }
+        for lpn in blocked.into_iter().rev() {
+            self.updates_mut().holes.push_front(lpn);
+        }
+    }
+}

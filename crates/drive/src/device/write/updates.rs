@@ -1,0 +1,135 @@
+//! Updates of stripes: what each reads, programs and waits for ([`super::parity`]).
+
+use crate::device::ids::{EntryId, UpdateId};
+use crate::device::join::{Aside, Join};
+use crate::device::space::waits::SpaceSnapshot;
+use engine::{Column, Instant, Slab, Span};
+use ftl::{Layout, Lpn, ParityConfig, PoolId, StripeId};
+use metrics::Blame;
+use std::collections::{BTreeMap, VecDeque};
+
+/// An update of a stripe.
+#[derive(Clone)]
+pub struct Update {
+    pub(super) stripe: StripeId,
+    /// New data of members.
+    pub(super) entries: Vec<EntryId>,
+    /// Trimmed members that the new parity leaves out.
+    pub(super) holes: Vec<Lpn>,
+    /// True if no member has data any more: parity is dropped.
+    pub(super) drops: bool,
+    /// Entries that wait for the end of the update.
+    pub(super) later: Vec<EntryId>,
+    /// Reads for parity that are under way.
+    pub(super) reads: Join,
+    /// Time that its units have waited for parity.
+    pub(super) blame: Blame,
+    /// The moment at which its units were ready to be programmed; the start before that. And the time
+    /// without space of its parity's pool then.
+    pub(super) ready: Instant,
+    pub(super) without_space: SpaceSnapshot,
+    /// Token of the parity.
+    pub(super) token: u64,
+    /// Units that are not on flash.
+    pub(super) left: u32,
+}
+
+impl Update {
+    /// An update of a stripe that has not begun.
+    pub(super) fn new(stripe: StripeId) -> Self {
+        Self {
+            stripe,
+            entries: Vec::new(),
+            holes: Vec::new(),
+            drops: false,
+            later: Vec::new(),
+            reads: Join::default(),
+            blame: Blame::default(),
+            ready: Instant::START,
+            without_space: SpaceSnapshot::default(),
+            token: 0,
+            left: 0,
+        }
+    }
+}
+
+/// A unit that may be programmed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Unit {
+    /// Data; it is a member's, unless it was trimmed before it was due.
+    Data(EntryId),
+    /// Parity.
+    Parity(UpdateId),
+}
+
+/// Most updates at a time because of trimmed members alone: each may take a page of its pools
+/// before it frees one. Others wait.
+pub const HOLES_AT_ONCE: u32 = 8;
+
+/// Updates of stripes.
+#[derive(Clone)]
+pub struct Updates {
+    // ---- constant ----
+    /// Time to compute the parity of a stripe.
+    pub(super) xor: Span,
+    /// Units of a program.
+    pub(super) batch: u32,
+    // ---- state ----
+    pub(super) updates: Slab<UpdateId, Update>,
+    pub(super) of_stripe: BTreeMap<StripeId, UpdateId>,
+    /// Units that may be programmed, by pool.
+    pub(super) ready: Column<PoolId, VecDeque<Unit>>,
+    /// Units of updates that are not ready, by pool.
+    pub(super) coming: Column<PoolId, u32>,
+    /// Updates of which the last unit is on flash.
+    pub(super) ended: Vec<UpdateId>,
+    /// Trimmed units whose pages are kept.
+    pub(super) holes: VecDeque<Lpn>,
+    /// Updates because of holes alone.
+    pub(super) of_holes: u32,
+    /// Blames of critical reads.
+    pub(super) aside: Aside,
+}
+
+impl Updates {
+    /// No update yet.
+    pub fn new(config: ParityConfig, layout: &Layout) -> Box<Self> {
+        let pools = layout.pool_count() as usize;
+        Box::new(Self {
+            xor: config.xor.map_or(Span::ZERO, |xor| xor.span()),
+            batch: layout.units_per_batch,
+            updates: Slab::default(),
+            of_stripe: BTreeMap::new(),
+            ready: Column::from_fn(pools, |_| VecDeque::new()),
+            coming: Column::filled(0, pools),
+            ended: Vec::new(),
+            holes: VecDeque::new(),
+            of_holes: 0,
+            aside: Aside::default(),
+        })
+    }
+
+    /// The update of a stripe, if there is one.
+    pub fn of(&self, stripe: StripeId) -> Option<UpdateId> {
+        self.of_stripe.get(&stripe).copied()
+    }
+    /// Entries in updates and behind them, stripe by stripe.
+    pub fn entries(&self) -> impl Iterator<Item = EntryId> {
+        self.of_stripe.values().flat_map(|id| {
+            let update = &self.updates[*id];
+            update.entries.iter().chain(&update.later).copied()
+        })
+    }
+    /// Entries that are ready, in updates or alone.
+    pub fn ready_entries(&self) -> impl Iterator<Item = EntryId> {
+        self.ready.as_slice().iter().flatten().filter_map(|unit| match unit {
+            Unit::Data(entry) => Some(*entry),
+            Unit::Parity(_) => None,
+        })
+    }
+    /// True if units of a pool should be programmed now: they fill a batch, or no more come soon.
+    pub(super) fn forms(&self, pool: PoolId) -> bool {
+        let ready = self.ready[pool].len() as u32;
+        ready >= self.batch || ready > 0 && self.coming[pool] == 0
+    }
+}

@@ -1,0 +1,77 @@
+"""Parity from the command line and from Python: what it costs, and what it cannot be beside."""
+
+from __future__ import annotations
+
+import pytest
+
+import flashscape as fs
+
+EIGHT = """
+[drive]
+preset = "dc-tlc"
+geometry.channels = 8
+geometry.packages_per_channel = 1
+geometry.dies_per_package = 1
+geometry.blocks_per_plane = 24
+geometry.pages_per_block = 16
+ftl.allocation.pool = "die"
+ftl.parity = { width = 8 }
+ftl.over_provisioning = { reserved = "50 %" }
+ftl.gc = { background = "2 blocks", foreground = "2 blocks", stop = "3 blocks" }
+buffer.size = "64 KiB"
+[[workload]]
+name = "writer"
+reads = "0 %"
+size = "64 KiB"
+addresses = "sequential"
+queue_depth = 4
+[run]
+requests = 2000
+audit = true
+"""
+
+
+@pytest.fixture
+def eight():
+    """Eight dies; a stripe has 7 strips of 64 KiB, which one program writes, and parity."""
+    return fs.Experiment.from_toml(EIGHT)
+
+
+def test_an_eighth_of_what_is_stored_is_parity(eight):
+    capacity = eight.derived["capacity"]
+    assert capacity["parity_bytes"] * 7 == pytest.approx(capacity["exported_bytes"], rel=0.01)
+    assert capacity["reserved_of_physical"] == pytest.approx(0.5, abs=0.001)
+
+
+def test_whole_stripes_cost_a_seventh(eight):
+    """Data that is written in order fills stripes, in an untimed run and in one request."""
+    untimed = eight.replace({"run.requests": 1400, "run.untimed": True, "run.audit": False})
+    amplification = fs.run(untimed).summary["write_amplification"]
+    assert amplification["parity"] == pytest.approx(1 / 7, rel=0.01)
+    whole = eight.replace({"workload[0].size": "448 KiB", "run.requests": 200})
+    result = fs.run(whole.replace({"drive.buffer.size": "448 KiB"}))
+    assert result.summary["write_amplification"]["parity"] == pytest.approx(1 / 7, rel=0.02)
+    assert result.summary["flash"]["programs"]["parity"]["commands"] > 0
+    assert int(result.series["parity_units_programmed"].sum()) > 0
+
+
+def test_single_pages_cost_as_much_again(eight):
+    scattered = eight.replace({"workload[0].addresses": "uniform", "run.requests": 500})
+    result = fs.run(scattered)
+    assert result.summary["write_amplification"]["parity"] == pytest.approx(1.0, rel=0.1)
+    assert result.summary["flash"]["reads"]["parity"]["commands"] > 0
+
+
+def test_no_power_cut_beside_parity(eight):
+    with pytest.raises(fs.ConfigError, match=r"drive\.ftl\.parity: recovery from a power cut"):
+        eight.replace({"drive.recovery": {"map": "scan"}})
+
+
+def test_a_snapshot_fits_drives_of_the_same_width(eight, tmp_path):
+    file = tmp_path / "drive.snapshot"
+    filled = {"precondition.fill": "sequential", "run.requests": 100}
+    fs.run(eight.replace(filled), save_drive=file)
+    four = eight.replace({"drive.ftl.parity.width": 4, "run.requests": 100})
+    with pytest.raises(fs.ConfigError, match=r"drive\.ftl\.parity\.width"):
+        fs.run(four, snapshot=file)
+    assert fs.run(eight.replace({"run.requests": 100}), snapshot=file).summary["complete"]
