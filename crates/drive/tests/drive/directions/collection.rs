@@ -404,11 +404,7 @@ fn sharing_cases() -> Vec<Case> {
                 reads.map(|read| (bench.done(read).finished - start) / US)
             })
             .left_out([435, 435])
-            .under([
-                ("plane", [435, 435]),
-                ("channel", [625, 435]),
-                ("controller", [625, 625]),
-            ]),
+            .under([("plane", [435, 435]), ("channel", [625, 435]), ("controller", [625, 625])]),
         // Two dies of a channel collect: one copies until 525 us. The other has its write until 400,
         // and copies after that, or after the first one's copies.
         four_dies("drive.ftl.gc.at_once.channel")
