@@ -31,15 +31,16 @@ impl Ftl {
     }
 
     /// A placed unit was trimmed before it became current: its page is kept, instead of that of
-    /// earlier data.
+    /// earlier data; returns its place.
     ///
     /// # Panics
     /// If it is not placed.
-    pub fn keep_placed(&mut self, lpn: Lpn) {
+    pub fn keep_placed(&mut self, lpn: Lpn) -> Ppn {
         debug_assert!(self.lookup(lpn).is_none(), "a trimmed unit has no data");
         let ppn = self.take_placed(lpn);
         self.end_keeping(lpn);
         self.detached.kept.insert(lpn, ppn);
+        ppn
     }
 
     fn take_placed(&mut self, lpn: Lpn) -> Ppn {

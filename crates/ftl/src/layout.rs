@@ -109,10 +109,8 @@ impl Layout {
             members.iter().for_each(|bin| pool_of_bin[*bin] = PoolId::from_index(pool));
         }
         let stripes = Self::stripes(config, pools.len(), logical as u32, (stripe / unit) as u32)?;
-        let map = logical + u128::from(stripes.map_or(0, |stripes| stripes.count()));
-        sound(Self::space_faults(physical, map, stripe, unit))?;
-        Ok(Self {
-            stripes,
+        let layout = Self {
+            stripes: None,
             unit_bytes: unit,
             page_bytes: page,
             block_planes: planes,
@@ -124,7 +122,7 @@ impl Layout {
             batches_per_block,
             bins,
             host_units: logical as u32,
-            map_units: map as u32,
+            map_units: logical as u32,
             pool_count: Divisor::new(pools.len() as u32),
             pool_of_bin,
             pools,
@@ -139,7 +137,11 @@ impl Layout {
                 .collect(),
             whole_batch: low_bits(units_per_batch as u32),
             unit_shift: unit.is_power_of_two().then_some(unit.trailing_zeros()),
-        })
+        };
+        match stripes {
+            None => Ok(layout),
+            Some(of) => Ok(Self { stripes, ..layout.with_units_above(of.count())? }),
+        }
     }
 
     /// The logical stripes of `logical` units on so many pools, if they have any.

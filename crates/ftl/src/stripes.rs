@@ -47,11 +47,6 @@ impl Stripes {
         }
     }
 
-    /// Members of a stripe, parity included.
-    #[inline]
-    pub fn width(&self) -> u32 {
-        self.width
-    }
     /// Number of stripes, which is the number of parity units.
     #[inline]
     pub fn count(&self) -> u32 {
@@ -95,10 +90,6 @@ impl Stripes {
             .map(move |column| first + u64::from(column) * u64::from(strip))
             .take_while(move |lpn| *lpn < u64::from(end))
             .map(|lpn| Lpn(lpn as u32))
-    }
-    /// All members of a stripe: data, then parity.
-    pub fn members(&self, stripe: StripeId) -> impl Iterator<Item = Lpn> + use<> {
-        self.data(stripe).chain(std::iter::once(self.parity(stripe)))
     }
 
     /// The pool of a unit.
@@ -184,7 +175,8 @@ mod tests {
             let mut seen = vec![0; (host_units + stripes.count()) as usize];
             let mut in_pool = vec![0; (width * groups) as usize];
             for stripe in (0..stripes.count()).map(StripeId) {
-                let members: Vec<Lpn> = stripes.members(stripe).collect();
+                let data = stripes.data(stripe);
+                let members: Vec<Lpn> = data.chain([stripes.parity(stripe)]).collect();
                 let mut pools: Vec<u32> = members.iter().map(|lpn| stripes.pool(*lpn).0).collect();
                 prop_assert!(pools.iter().all(|pool| pool / width == pools[0] / width));
                 let has_data = members.len() > 1;

@@ -84,7 +84,7 @@ impl Untimed {
     #[inline]
     pub fn write(&mut self, ftl: &mut Ftl, lpn: Lpn) -> Result<(), PoolId> {
         if self.parity.is_some() {
-            self.note_member(ftl, lpn)?;
+            self.renew_parity(ftl, lpn)?;
         }
         self.put(ftl, lpn)
     }
@@ -95,23 +95,18 @@ impl Untimed {
     /// If no bin of a pool has room for parity or can collect some.
     pub fn trim(&mut self, ftl: &mut Ftl, lpn: Lpn) -> Result<(), PoolId> {
         if self.parity.is_some() {
-            self.note_member(ftl, lpn)?;
+            self.renew_parity(ftl, lpn)?;
         }
         ftl.trim(lpn);
         Ok(())
     }
 
-    /// Writes parity anew for the stripe of a unit, with the next units.
+    /// Notes that the stripe of a unit needs new parity, and writes that of another range's stripes.
     ///
     /// # Errors
     /// If no bin of a pool has room or can collect some.
-    pub fn renew_parity(&mut self, ftl: &mut Ftl, lpn: Lpn) -> Result<(), PoolId> {
-        self.note_member(ftl, lpn)
-    }
-
-    /// Notes that the parity of a unit's stripe is due.
     #[inline(never)]
-    fn note_member(&mut self, ftl: &mut Ftl, lpn: Lpn) -> Result<(), PoolId> {
+    pub fn renew_parity(&mut self, ftl: &mut Ftl, lpn: Lpn) -> Result<(), PoolId> {
         let stripes = ftl.layout.stripes.expect("data has parity");
         let due = self.parity.as_mut().expect("data has parity");
         let stripe = stripes.of(lpn);

@@ -33,7 +33,7 @@ pub fn check_gain(gc: &GcConfig, layout: &Layout, problems: &mut Problems) {
         let pages = layout.rows_per_block * layout.block_planes;
         let problem = format!("\"{gain}\" is more than the {pages} pages of a block; give less");
         problems.push(path, problem);
-    } else if units <= layout.units_per_batch && gain.is_none() {
+    } else if gain.is_none() {
         problems.push(path, "every victim gains more than nothing; give at least 1 page");
     }
     if Thresholds::new(gc, layout).most_coming() == Some(0) && gc.idle_gap.is_none() {

@@ -46,6 +46,14 @@ impl Base {
         })
     }
 
+    /// Adds the pieces for a whole unit to `pieces`.
+    pub fn split_whole(&self, pieces: &mut Vec<Piece>, lpn: Lpn, ppn: Ppn) {
+        let unit = self.space.ftl.layout.unit_bytes;
+        let start = u64::from(lpn.0) * unit;
+        self.split(pieces, lpn, ppn, start, start + unit);
+        self.audit_pieces(pieces, lpn, ppn, start, start + unit);
+    }
+
     /// Adds the pieces for a unit's bytes `from..to` (of the drive) to `pieces`.
     pub fn split(&self, pieces: &mut Vec<Piece>, lpn: Lpn, ppn: Ppn, from: u64, to: u64) {
         let layout = &self.space.ftl.layout;

@@ -1,11 +1,13 @@
 //! Handling of due events: the parts that are told, and the effects at the same moment.
 
 use super::Device;
+use super::base::Base;
 use super::event::Event;
 use super::flash::Note;
 use super::flash::end::Ended;
 use super::flash::op::Owner;
-use super::ids::RequestId;
+use super::gc::Gc;
+use super::ids::{OpId, RequestId};
 use host::Kind;
 
 impl Device {
@@ -64,24 +66,15 @@ impl Device {
         let group = base.flash.op(id).group;
         match ended.owner {
             Owner::Read(request, part) => {
-                base.vacate(id);
-                let block = base.flash.op(id).block;
-                base.space.ftl.note_sensed(block, 1);
-                gc.unpin(base, block);
+                end_read(base, gc, id);
                 port.read_ended(base, write, id, (request, part));
             }
             Owner::RmwRead(entry, row) => {
-                base.vacate(id);
-                let block = base.flash.op(id).block;
-                base.space.ftl.note_sensed(block, 1);
-                gc.unpin(base, block);
+                end_read(base, gc, id);
                 write.rest_read(base, id, (entry, row));
             }
             Owner::ParityRead(update, row) => {
-                base.vacate(id);
-                let block = base.flash.op(id).block;
-                base.space.ftl.note_sensed(block, 1);
-                gc.unpin(base, block);
+                end_read(base, gc, id);
                 write.parity_read(base, id, (update, row));
             }
             Owner::Flush(payload) => {
@@ -146,4 +139,13 @@ impl Device {
             }
         }
     }
+}
+
+/// Frees the units of a read that is not of collection, and lets its block be erased.
+#[inline(always)]
+fn end_read(base: &mut Base, gc: &mut Gc, id: OpId) {
+    base.vacate(id);
+    let block = base.flash.op(id).block;
+    base.space.ftl.note_sensed(block, 1);
+    gc.unpin(base, block);
 }

@@ -20,11 +20,11 @@ impl Gc {
             return base.serve(base.group_of(bin));
         }
         let level = base.space.ftl.level(bin);
-        if level == Level::Ample && self.permits.is_some() && base.space.task(bin).running {
-            // It waited for its permit while space was gained otherwise, or because of an idle gap.
-            return self.collect(base, bin);
-        }
         if level == Level::Ample {
+            if self.permits.is_some() && base.space.task(bin).running {
+                // It waited for its permit on the way to the stop threshold, or in an idle gap.
+                return self.collect(base, bin);
+            }
             // Its moves may have been parked nevertheless, as pages may be free in a block that
             // hosts write.
             return self.write_rest(base, bin);

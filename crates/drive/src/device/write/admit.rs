@@ -176,11 +176,8 @@ impl Write {
     /// As [`Write::begin_rmw`], for a unit that has the token of the whole already.
     pub(in crate::device) fn read_rest(&mut self, base: &mut Base, entry: EntryId, ppn: Ppn) {
         let lpn = self.buffer.entry(entry).lpn;
-        let unit = base.space.ftl.layout.unit_bytes;
-        let start = u64::from(lpn.0) * unit;
         let mut pieces = Vec::new();
-        base.split(&mut pieces, lpn, ppn, start, start + unit);
-        base.audit_pieces(&pieces, lpn, ppn, start, start + unit);
+        base.split_whole(&mut pieces, lpn, ppn);
         // Rows of one unit lie in one bin and are read one after the other.
         self.buffer.entry_mut(entry).since = base.time.now;
         self.rmw_reads.put(entry, Join::of(pieces.len() as u32));
@@ -225,17 +222,22 @@ impl Write {
         if self.admitting && self.gathers && self.gather(pool) {
             return;
         }
-        if let FlushPolicy::Watermark { high, .. } = self.config.flush
-            && !self.draining
-            && self.buffer.fill() >= high.fraction()
-        {
-            self.draining = true;
+        if self.begins_to_drain() {
             self.flush_pools(base);
         } else {
             self.flush_pool(base, pool);
             self.watch_partial(base, pool);
         }
         self.force_flush_if_stuck(base);
+    }
+
+    /// Begins to drain the buffer if it is filled to its high mark; returns true if it does.
+    #[inline(always)]
+    fn begins_to_drain(&mut self) -> bool {
+        let begins = matches!(self.config.flush, FlushPolicy::Watermark { high, .. }
+            if !self.draining && self.buffer.fill() >= high.fraction());
+        self.draining |= begins;
+        begins
     }
 
     /// Notes the pool of a unit that is listed while others are taken in with it; returns true if its
@@ -250,12 +252,7 @@ impl Write {
     /// Flushes the pools of units that were taken in together.
     #[inline(never)]
     pub(super) fn flush_gathered(&mut self, base: &mut Base) {
-        if let FlushPolicy::Watermark { high, .. } = self.config.flush
-            && self.updates.is_some()
-            && !self.draining
-            && self.buffer.fill() >= high.fraction()
-        {
-            self.draining = true;
+        if self.begins_to_drain() {
             self.flush_pools(base);
         }
         for index in 0..self.listed.len() {
@@ -283,7 +280,7 @@ impl Write {
         }
         let kept = self.buffer.entry(entry);
         // One that waited behind an update is as old as before.
-        let since = if kept.stage == Stage::Parked { kept.since } else { base.time.now };
+        let since = if kept.stage == Stage::Behind { kept.since } else { base.time.now };
         self.buffer.list(entry, since)
     }
 

@@ -29,7 +29,7 @@ pub enum Stage {
     /// Waits in its pool's list.
     Pending,
     /// Waits until the present update of its stripe has ended.
-    Parked,
+    Behind,
     /// Is part of a program that was asked for.
     Flying,
 }

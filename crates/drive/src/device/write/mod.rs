@@ -4,7 +4,7 @@ mod admit;
 pub mod buffer;
 mod by_entry;
 mod discard;
-pub(super) mod flush;
+mod flush;
 pub mod modify;
 mod parity;
 #[cfg(test)]

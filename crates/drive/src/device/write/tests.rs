@@ -182,6 +182,6 @@ fn an_update_takes_the_oldest_data_that_waits_and_that_nothing_has_overtaken() {
     // The third is on flash before the second.
     buffer.supersede_older(third);
     assert_eq!(buffer.first_pending(Lpn(9)), Some(third));
-    buffer.entry_mut(third).stage = Stage::Parked;
+    buffer.entry_mut(third).stage = Stage::Behind;
     assert_eq!(buffer.first_pending(Lpn(9)), None);
 }

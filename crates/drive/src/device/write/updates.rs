@@ -113,6 +113,14 @@ impl Updates {
     pub fn of(&self, stripe: StripeId) -> Option<UpdateId> {
         self.of_stripe.get(&stripe).copied()
     }
+    /// Ends an update: its stripe may have another one.
+    pub(super) fn end(&mut self, id: UpdateId) -> Update {
+        let stripe = self.updates[id].stripe;
+        let update = std::mem::replace(&mut self.updates[id], Update::new(stripe));
+        self.updates.remove(id);
+        self.of_stripe.remove(&stripe);
+        update
+    }
     /// Entries in updates and behind them, stripe by stripe.
     pub fn entries(&self) -> impl Iterator<Item = EntryId> {
         self.of_stripe.values().flat_map(|id| {

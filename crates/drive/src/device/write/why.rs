@@ -96,7 +96,7 @@ impl Write {
         match kept.stage {
             Stage::ReadingRest => Place::Rest(entry),
             Stage::Pending => Place::List(kept.pool, kept.since),
-            Stage::Parked => self
+            Stage::Behind => self
                 .update_of_stripe(stripes, kept.lpn)
                 .map_or(Place::Program(entry), Place::Update),
             Stage::Modifying | Stage::Void | Stage::Flying => Place::Program(entry),

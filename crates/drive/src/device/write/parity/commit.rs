@@ -28,18 +28,13 @@ impl Write {
         op: Option<OpId>,
     ) {
         let updates = self.updates_mut();
-        let update = updates.updates[id].clone();
-        updates.updates.remove(id);
-        updates.of_stripe.remove(&update.stripe);
+        let update = updates.end(id);
         let stripes = base.space.ftl.layout.stripes.expect("data has parity");
         let parity = stripes.parity(update.stripe);
-        match update.drops {
-            true => {
-                base.space.ftl.trim(parity);
-            }
-            false => {
-                base.space.ftl.attach(parity);
-            }
+        if update.drops {
+            base.space.ftl.trim(parity);
+        } else {
+            base.space.ftl.attach(parity);
         }
         for hole in &update.holes {
             base.space.ftl.end_keeping(*hole);
@@ -54,7 +49,7 @@ impl Write {
         // Together, so that they are one update.
         self.admitting = true;
         for entry in update.later {
-            self.unpark_entry(base, requests, entry);
+            self.list_again(base, requests, entry);
         }
         self.admitting = false;
         self.flush_gathered(base);
@@ -70,19 +65,18 @@ impl Write {
         entry: EntryId,
     ) {
         let (lpn, stale) = (self.buffer.entry(entry).lpn, self.buffer.entry(entry).stale);
-        if stale {
-            base.space.ftl.keep_placed(lpn);
+        let ppn = if stale {
             self.add_hole(lpn);
+            base.space.ftl.keep_placed(lpn)
         } else {
-            base.space.ftl.attach(lpn);
             self.buffer.supersede_older(entry);
-        }
-        let ppn = base.space.ftl.member(lpn).expect("it is on flash");
+            base.space.ftl.attach(lpn)
+        };
         self.tell_of(base, requests, op, entry, ppn);
     }
 
     /// Lists an entry that waited for the end of its stripe's update, unless nobody needs it.
-    fn unpark_entry(&mut self, base: &mut Base, requests: &mut Requests, entry: EntryId) {
+    fn list_again(&mut self, base: &mut Base, requests: &mut Requests, entry: EntryId) {
         let kept = self.buffer.entry(entry);
         let is_needed = !kept.stale || kept.writer.is_some() || self.buffer.is_awaited(entry);
         if is_needed {

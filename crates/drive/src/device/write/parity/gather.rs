@@ -46,7 +46,6 @@ impl Write {
         let (lpn, stale, pool) = (kept.lpn, kept.stale, kept.pool);
         if stale {
             // It was trimmed, but a request waits for it: it is programmed as invalid data.
-            self.buffer.unlist(entry);
             self.fly(entry);
             self.updates_mut().ready[pool].push_back(Unit::Data(entry));
             return;
@@ -55,19 +54,21 @@ impl Write {
         match self.updates().of(stripe) {
             None => self.begin_update(base, stripe, Some(entry)),
             Some(update) => {
-                self.buffer.unlist(entry);
-                self.park(entry, update);
+                self.put_behind(entry, update);
             }
         }
     }
 
     /// Lets an entry wait for the end of its stripe's update.
-    pub(super) fn park(&mut self, entry: EntryId, update: UpdateId) {
-        self.buffer.entry_mut(entry).stage = Stage::Parked;
+    fn put_behind(&mut self, entry: EntryId, update: UpdateId) {
+        self.buffer.unlist(entry);
+        self.buffer.entry_mut(entry).stage = Stage::Behind;
         self.updates_mut().updates[update].later.push(entry);
     }
 
+    /// Takes an entry out of its list, to program it.
     fn fly(&mut self, entry: EntryId) {
+        self.buffer.unlist(entry);
         self.buffer.entry_mut(entry).stage = Stage::Flying;
         self.buffer.flying += 1;
     }
@@ -92,31 +93,31 @@ impl Write {
         // An older entry of the same unit goes first.
         debug_assert!(due.is_none() || !update.entries.is_empty(), "something is written");
         let parity = stripes.parity(stripe);
-        // Of the two ways the one with fewer reads: the old parity and the data that leaves it, or
-        // the data that stays.
-        old.extend(ftl.lookup(parity).map(|ppn| (parity, ppn)));
-        let reads = if old.len() <= clean.len() { &old } else { &clean };
         update.drops = update.entries.is_empty() && clean.is_empty();
         for entry in &update.entries {
-            if self.buffer.entry(*entry).stage == Stage::Pending {
-                self.buffer.unlist(*entry);
-            }
             self.fly(*entry);
             update.token ^= self.buffer.token(*entry);
         }
         update.left = update.entries.len() as u32 + u32::from(!update.drops);
-        let of_holes = due.is_none();
         let pool_of_parity = (!update.drops).then(|| ftl.layout.pool(parity));
         let pools: Vec<PoolId> = (update.entries.iter())
             .map(|entry| self.buffer.entry(*entry).pool)
             .chain(pool_of_parity)
             .collect();
-        let reads = if update.drops { &Vec::new() } else { reads };
+        let of_parity = ftl.lookup(parity).map(|ppn| (parity, ppn));
+        let reads = if update.drops { Vec::new() } else { fewest(old, clean, of_parity) };
         let updates = self.updates_mut();
         pools.iter().for_each(|pool| updates.coming[*pool] += 1);
-        updates.of_holes += u32::from(of_holes);
+        updates.of_holes += u32::from(due.is_none());
         let id = updates.updates.insert(update);
         updates.of_stripe.insert(stripe, id);
-        self.read_for_parity(base, id, reads);
+        self.read_for_parity(base, id, &reads);
     }
+}
+
+/// The units that give the new parity of a stripe with the fewest reads: the data that leaves it and
+/// the old parity, or (only if they are fewer) the data that stays.
+pub(super) fn fewest<T>(mut old: Vec<T>, clean: Vec<T>, parity: Option<T>) -> Vec<T> {
+    old.extend(parity);
+    if old.len() <= clean.len() { old } else { clean }
 }

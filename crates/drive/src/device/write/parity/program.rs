@@ -56,20 +56,15 @@ impl Write {
         let op = base.ask_program(bin, payload, holder, Class::Write, owner);
         match first {
             Some(Unit::Data(entry)) => self.charge_listed(base, op, entry, after),
-            Some(Unit::Parity(id)) => self.charge_ready(base, op, id, after),
+            Some(Unit::Parity(id)) => {
+                let update = &self.updates().updates[id];
+                charge_wait(base, op, pool, (update.ready, &update.without_space), after);
+            }
             None => unreachable!("something is ready"),
         }
         if let Some(id) = last {
             base.flash.blame_mut(op).add(&self.updates().updates[id].blame);
         }
-    }
-
-    /// Charges a program with the wait of its first unit, which is parity, since it was ready.
-    fn charge_ready(&mut self, base: &mut Base, op: OpId, id: UpdateId, after: Option<OpId>) {
-        let stripes = base.space.ftl.layout.stripes.expect("data has parity");
-        let update = &self.updates().updates[id];
-        let pool = base.space.ftl.layout.pool(stripes.parity(update.stripe));
-        charge_wait(base, op, pool, (update.ready, &update.without_space), after);
     }
 
     /// The update that an entry is part of.

@@ -8,21 +8,15 @@ use crate::device::join::Join;
 use crate::device::request::Requests;
 use crate::device::write::Write;
 use crate::device::write::updates::Unit;
+use engine::{Instant, Span};
 use ftl::{Lpn, PoolId, Ppn};
 use metrics::{Holder, State};
 
 impl Write {
     /// Reads units for the parity of an update.
     pub(super) fn read_for_parity(&mut self, base: &mut Base, id: UpdateId, units: &[(Lpn, Ppn)]) {
-        let unit = base.space.ftl.layout.unit_bytes;
         let mut pieces = Vec::new();
-        for (lpn, ppn) in units {
-            let start = u64::from(lpn.0) * unit;
-            let mut of_unit = Vec::new();
-            base.split(&mut of_unit, *lpn, *ppn, start, start + unit);
-            base.audit_pieces(&of_unit, *lpn, *ppn, start, start + unit);
-            pieces.extend(of_unit);
-        }
+        units.iter().for_each(|(lpn, ppn)| base.split_whole(&mut pieces, *lpn, *ppn));
         let token = units.iter().fold(0, |sum, (_, ppn)| sum ^ base.audit_stored(*ppn));
         let updates = self.updates_mut();
         let update = &mut updates.updates[id];
@@ -57,11 +51,11 @@ impl Write {
     }
 
     /// Computes the parity of an update, whose data is there at `at`.
-    fn compute_parity(&mut self, base: &mut Base, id: UpdateId, at: engine::Instant) {
+    fn compute_parity(&mut self, base: &mut Base, id: UpdateId, at: Instant) {
         let updates = self.updates_mut();
         let update = &mut updates.updates[id];
         // Nothing is computed if parity is dropped; that happens now, in the same way.
-        let xor = if update.drops { engine::Span::ZERO } else { updates.xor };
+        let xor = if update.drops { Span::ZERO } else { updates.xor };
         update.blame.charge(State::Xor, xor);
         let number = u64::from(update.stripe.0);
         base.time.agenda.schedule(at + xor, Event::ParityKnown(id), number);
