@@ -102,7 +102,7 @@ impl Layout {
         let physical = u128::from(bins) * u128::from(blocks_per_bin) * u128::from(units_per_block);
         let logical = exported / u128::from(unit);
         let stripe = config.allocation.stripe.map_or(units_per_batch * unit, |size| size.bytes());
-        sound(Self::space_faults(physical, logical, stripe, unit))?;
+        sound(Self::space_faults(physical, [logical, 0], stripe, unit))?;
         let pools = Self::pools(geometry, planes_per_bin, &config.allocation);
         let mut pool_of_bin = Column::filled(PoolId(0), bins as usize);
         for (pool, members) in pools.iter().enumerate() {
@@ -170,10 +170,10 @@ impl Layout {
     /// If the drive cannot hold them beside the host's.
     pub fn with_units_above(mut self, count: u32) -> Result<Self, Vec<Fault>> {
         assert!(self.stripes.is_none(), "parity ends the map");
-        let map = u128::from(self.map_units) + u128::from(count);
-        let stripe = u64::from(self.stripe.get()) * self.unit_bytes;
-        sound(Self::space_faults(self.physical_units().into(), map, stripe, self.unit_bytes))?;
-        self.map_units = map as u32;
+        let units = [self.map_units, count].map(u128::from);
+        let strip = u64::from(self.stripe.get()) * self.unit_bytes;
+        sound(Self::space_faults(self.physical_units().into(), units, strip, self.unit_bytes))?;
+        self.map_units += count;
         Ok(self)
     }
 
@@ -264,9 +264,15 @@ impl Layout {
         faults
     }
 
-    /// Faults of capacities that are too large or too small.
-    fn space_faults(physical: u128, logical: u128, stripe: u64, unit: u64) -> Vec<Fault> {
+    /// Faults of capacities that are too large or too small: of the units of hosts, and of parity.
+    fn space_faults(
+        physical: u128,
+        [logical, parity]: [u128; 2],
+        stripe: u64,
+        unit: u64,
+    ) -> Vec<Fault> {
         let mut faults = Vec::new();
+        let size_of = |units: u128| size(units * u128::from(unit));
         if physical >= u128::from(u32::MAX) {
             faults.push((
                 "unit",
@@ -278,14 +284,18 @@ impl Layout {
                 "over_provisioning",
                 format!(
                     "the drive exports nothing of the {} that its flash holds; export more",
-                    size(physical * u128::from(unit))
+                    size_of(physical)
                 ),
             ));
-        } else if logical >= physical {
-            let [exported, holds] = [logical, physical].map(|units| size(units * u128::from(unit)));
+        } else if logical + parity >= physical {
+            let [exported, holds] = [logical, physical].map(size_of);
+            let beside = match parity {
+                0 => String::new(),
+                parity => format!(", with {} of parity beside it,", size_of(parity)),
+            };
             faults.push((
                 "over_provisioning",
-                format!("the drive exports {exported} but its flash holds {holds}, and some of that must be spare; export less, or raise geometry"),
+                format!("the drive exports {exported}{beside} but its flash holds {holds}, and some of that must be spare; export less, or raise geometry"),
             ));
         }
         if stripe == 0 || !stripe.is_multiple_of(unit) {

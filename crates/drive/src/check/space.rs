@@ -151,7 +151,7 @@ fn shortage_of(
         let (short, pool) = worst?;
         let problem = format!(
             "the {what} threshold of {} can never be passed: {} has {}, of which {} would be open and {} free, \
-             and has to hold {} of data{}; {} a bin {} needed, or lower thresholds from drive.ftl.gc.{what} down",
+             and has to hold {} of data{}{}; {} a bin {} needed, or lower thresholds from drive.ftl.gc.{what} down{}",
             counted(blocks, "block"),
             pool.worst_named(layout, start),
             counted(pool.good, "good block"),
@@ -162,8 +162,13 @@ fn shortage_of(
                 true => ", of which one block must lack a program's data, however the data lies",
                 false => "",
             },
+            match pool.in_updates {
+                0 => String::new(),
+                units => format!(" (with {} of stripes that are being updated)", counted(units, "unit")),
+            },
             counted(short, "more spare block"),
             each(short, "is", "are"),
+            if pool.in_updates > 0 { ", or a smaller drive.buffer.size" } else { "" },
         );
         Some(("drive.ftl.over_provisioning", problem))
     })
@@ -176,6 +181,8 @@ struct Pool {
     /// Units of data in the pool, and its number of bins.
     units: u64,
     bins: u64,
+    /// Units of each bin that are of updates of stripes.
+    in_updates: u64,
     /// The bin with the fewest good blocks, and their number.
     worst: BinId,
     good: u32,
@@ -207,6 +214,7 @@ fn pools(experiment: &Experiment, layout: &Layout, start: Start<'_>, footprint: 
     let in_updates = parity.map_or(0, |_| experiment.drive.buffer.units(layout) + HOLES_AT_ONCE);
     let pool = |pool: PoolId| Pool {
         units: share(pool) + u64::from(in_updates) * layout.bins_of(pool).len() as u64,
+        in_updates: u64::from(in_updates),
         bins: layout.bins_of(pool).len() as u64,
         worst: worst(pool),
         good: layout.blocks_per_bin() - bad[worst(pool).0 as usize],

@@ -1,7 +1,7 @@
 //! Problems that `load` reports for an unsound file: every fault at once, each with its path, its
 //! line and a remedy.
 
-use crate::common::DRIVE;
+use crate::common::{BY_HAND, DRIVE, set, try_experiment};
 use drive::load;
 use settings::Problems;
 
@@ -382,6 +382,29 @@ fn stripes_spread_over_pools_and_are_written_whole() {
         let text = file(&[("[drive.ftl.gc]", &parity)]);
         expect(&text, &problems(&text), path, line, phrases);
     }
+}
+
+#[test]
+fn parity_takes_space_that_a_message_names() {
+    let of = |exported: &str, buffer: &str| {
+        let drive = [
+            ("geometry.channels", "8"),
+            ("ftl.allocation.pool", "plane"),
+            ("ftl.parity.width", "8"),
+            ("buffer.size", buffer),
+            ("ftl.over_provisioning.exported", exported),
+        ];
+        let drive = drive.map(|(key, value)| set(key, value));
+        try_experiment(BY_HAND, &drive).err().unwrap_or_default()
+    };
+    // Of 32 MiB, 30 are exported: 7680 pages, which have 1098 of parity, 4497 kB.
+    let fault = of("30 MiB", "64 KiB");
+    assert!(fault.contains("exports 31.5 MB, with 4.50 MB of parity beside it, but"), "{fault}");
+    // 16 units of the buffer, and 8 because of trims; then as many units as a plane has.
+    assert_eq!(of("16 MiB", "64 KiB"), "");
+    let fault = of("16 MiB", "4 MiB");
+    assert!(fault.contains("(with 1032 units of stripes that are being updated)"), "{fault}");
+    assert!(fault.contains(", or a smaller drive.buffer.size"), "{fault}");
 }
 
 #[test]
