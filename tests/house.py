@@ -62,7 +62,6 @@ WORDS: dict[str, tuple[str, re.Pattern[str]]] = {
     "fetch": ("read (of a read-modify-write)", _word("[Ff]etch(?:es|ed|ing)?")),
     "modify": ("in-plane read-modify-write", _word("(?<!read-)[Mm]odif(?:y|ies|ied|ying)")),
     "pump, hurry": ("flush, force a flush", _word("[Pp]ump(?:s|ed)?|[Hh]urr(?:y|ies|ied)")),
-    "held": ("exclusive, reserved, occupied: one word each", _word("[Hh]eld|HELD")),
     "cell of a group": ("unit of concurrency", _word("CellId|cells? of (?:a|the|its) group")),
     "stand-in": ("synthetic trace", _word("[Ss]tand[-_ ]?[Ii]ns?")),
     "run without time": ("untimed run", _word("[Ww]ithout[-_ ]?[Tt]ime")),

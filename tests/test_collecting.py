@@ -269,3 +269,15 @@ def test_notes_of_a_replay_speak_of_its_options(flashscape, few):
 def test_phrases_that_are_replaced_are_those_of_the_simulator(phrase):
     source = (ROOT / "crates/drive/src/results/notes.rs").read_text(encoding="utf-8")
     assert phrase in re.sub(r"\\\n\s*", "", source)
+
+
+def test_a_drive_whose_link_takes_no_time_bounds_no_writes(config):
+    config["drive"]["link"] = "none"
+    config["workload"] = [
+        {"name": "w", "reads": "0 %", "arrivals": {"process": "poisson", "rate": "100 /s"}}
+    ]
+    config["run"] = {"time": "2 s"}
+    experiment = fs.Experiment.from_dict(config)
+    workload = experiment.config["workload"][0]
+    assert experiment.derived["limits"]["link_bytes_per_second"] is None
+    assert amounts.bound(experiment, workload).bytes == pytest.approx(200 * 4096, rel=0.1)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import polars as pl
 import pytest
 
 import flashscape as fs
+from flashscape.report import rows
 
 EIGHT = """
 [drive]
@@ -75,3 +77,44 @@ def test_a_snapshot_fits_drives_of_the_same_width(eight, tmp_path):
     with pytest.raises(fs.ConfigError, match=r"drive\.ftl\.parity\.width"):
         fs.run(four, snapshot=file)
     assert fs.run(eight.replace({"run.requests": 100}), snapshot=file).summary["complete"]
+
+
+def test_reads_round_collection_are_told_and_counted(eight):
+    """Reads that go round wait less for collection than the same reads that wait."""
+    mixed = eight.replace(
+        {
+            "workload[0].reads": "50 %",
+            "workload[0].size": "16 KiB",
+            "workload[0].addresses": "uniform",
+            "precondition.fill": "sequential",
+            "drive.ftl.gc.preemptible": False,
+            "record.collection": True,
+            "run.requests": 6000,
+        }
+    )
+    ways = {
+        "waits": {},
+        "goes round": {
+            "drive.scheduler.read_routing": {"policy": "reconstruct", "convert": "always"},
+            "drive.scheduler.rotation": "rotating",
+        },
+    }
+    results = {name: fs.run(mixed.replace(way)) for name, way in ways.items()}
+    reads = {name: found.summary["initiators"][0]["read"] for name, found in results.items()}
+    assert all(of["requests"] >= of["met"] > 0 for of in reads.values())
+    assert reads["goes round"]["blocked"] < reads["waits"]["blocked"]
+    assert results["waits"].summary["detours"]["rebuilt_units"] == 0
+    detours = results["goes round"].summary["detours"]
+    assert detours["units_read_besides"] >= detours["rebuilt_units"] > 0
+    for name, result in results.items():
+        held = result.summary["collection"]["held"]
+        assert result.units["held"].mean() == pytest.approx(held["mean"]), name
+        of_reads = result.bands.filter(pl.col("kind") == "read")
+        assert of_reads["met"].sum() == reads[name]["met"]
+        assert of_reads["blocked"].sum() == reads[name]["blocked"]
+    told = dict(rows.drive(results["goes round"]).rows)
+    assert "% met it" in told["reads and collection"]
+    assert told["units computed from their stripes"].startswith(f"{detours['rebuilt_units']:,}, ")
+    alone = fs.run(mixed.replace({"record.collection": False}))
+    assert alone.summary["initiators"][0]["read"]["met"] is None
+    assert "held" not in alone.units.columns

@@ -73,6 +73,7 @@ _FAMILIES = (
     "drive.scheduler.channel",
     "drive.scheduler.rounds.collect",
     "drive.scheduler.read_routing",
+    "drive.scheduler.rotation",
     "drive.scheduler.suspension",
     "drive.scheduler.suspension_bounds.by",
     "drive.scheduler.program_suspension",

@@ -57,9 +57,9 @@ CAUSES = (
     ),
     Cause(
         "GC reads",
-        "waiting behind reads of garbage collection",
+        "waiting behind reads and commands of garbage collection",
         "#fdae6b",
-        ("wait_unit_gc_read", "wait_channel_gc_read"),
+        ("wait_unit_gc_read", "wait_channel_gc_read", "wait_channel_command"),
     ),
     Cause(
         "GC programs",
@@ -83,7 +83,7 @@ CAUSES = (
         "erases",
         "waiting behind erases",
         "#a50f15",
-        ("wait_unit_erase", "wait_channel_erase"),
+        ("wait_unit_erase",),
     ),
     Cause(
         "suspension",

@@ -63,6 +63,14 @@ class Measured(ABC):
         return self.frame("wear")
 
     @cached_property
+    def units(self) -> pl.DataFrame:
+        """Share of the counted time for which each smallest unit of the flash was busy.
+
+        With ``record.collection``, also the share for which collection held it.
+        """
+        return self.frame("units")
+
+    @cached_property
     def slowest(self) -> pl.DataFrame:
         """The slowest requests of each initiator and kind, with the time in each state.
 

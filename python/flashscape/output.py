@@ -26,6 +26,7 @@ COLUMNS = {
     "bands": {"initiator", "kind", "low_ns", "high_ns", "requests"},
     "series": {"begin_ns", "end_ns"},
     "wear": {"block", "bin", "erases", "state"},
+    "units": {"unit", "busy"},
     "slowest": {"initiator", "kind", "latency_ns"},
 }
 """Required columns of each table's file."""

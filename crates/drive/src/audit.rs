@@ -280,6 +280,24 @@ impl Audit {
         assert_eq!(holds, lpn, "audit: {ppn:?} is read as another unit than it was written as");
         self.read_token(layout, command, ticket, lpn, self.on_flash[ppn], "flash");
     }
+    /// Checks a read of a unit that is computed from these pages of its stripe.
+    #[cold]
+    pub fn read_rebuilt(
+        &self,
+        layout: &Layout,
+        command: Command,
+        ticket: &mut AuditTicket,
+        (lpn, at, stripe): (Lpn, Ppn, StripeId),
+        pages: impl Iterator<Item = (Ppn, Lpn)>,
+    ) {
+        let stripes = layout.stripes.expect("data has parity");
+        let token = xor(pages.map(|(ppn, holds)| {
+            assert_eq!(stripes.of(holds), stripe, "audit: {lpn:?} is computed from {holds:?}");
+            self.on_flash[ppn]
+        }));
+        assert_eq!(token, self.on_flash[at], "audit: {lpn:?} of {stripe:?} is computed wrongly");
+        self.read_token(layout, command, ticket, lpn, token, "its stripe");
+    }
     /// Checks a read that finds `lpn` in the buffer.
     #[cold]
     pub fn read_buffer(

@@ -144,6 +144,7 @@ fn check_untimed(experiment: &Experiment, problems: &mut Problems) {
         (run.starvation.is_some(), "run.starvation"),
         (run.warm_up.is_some(), "run.warm_up"),
         (run.power_cut.is_some(), "run.power_cut"),
+        (experiment.record.collection, "record.collection"),
         (experiment.drive.ftl.scrub.is_some(), "drive.ftl.scrub"),
         (experiment.drive.ftl.gc.idle_gap.is_some(), "drive.ftl.gc.idle_gap"),
     ];

@@ -2,6 +2,7 @@
 //! its own part.
 
 use crate::policies::channel::ChannelOrder;
+use crate::policies::rotation::Rotation;
 use crate::policies::routing::ReadRouting;
 use crate::policies::scheduling::Bypass;
 use crate::policies::suspension::Suspension;
@@ -69,8 +70,8 @@ pub struct SchedulerConfig {
     /// Order in which a channel serves the operations that wait for it. Default: `out-first`.
     #[serde(default)]
     pub channel: ChannelOrder,
-    /// Action of a read that waits for an erase or a program that may be suspended. Default:
-    /// `suspend`.
+    /// Action of a read that meets collection, or an erase or a program that may be suspended.
+    /// Default: `suspend`.
     #[serde(default)]
     pub read_routing: ReadRouting,
     /// Suspension of erases for reads. Default: `baseline`.
@@ -79,6 +80,10 @@ pub struct SchedulerConfig {
     /// Bounds on the suspension of an erase: for which reads, and how often. Not with `baseline`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub suspension_bounds: Option<SuspensionBounds>,
+    /// Turns of collections in the planes of a group of stripes. Default: `none`. Others need
+    /// `ftl.parity`.
+    #[serde(default)]
+    pub rotation: Rotation,
     /// Erases that are ready wait for a burst of reads to end, and then run one after the other.
     /// Default: an erase starts when it is its turn.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -181,10 +181,13 @@ pub struct RecordConfig {
     /// request. Default: 100.
     #[schemars(range(min = 0, max = 1_000_000))]
     pub slowest: u32,
+    /// Counts the reads that meet collection, those that wait for it, and the time for which it holds
+    /// each unit. Not in an untimed run. Default: false.
+    pub collection: bool,
 }
 
 impl Default for RecordConfig {
     fn default() -> Self {
-        Self { interval: Time::from(engine::Span::from_ms(10)), slowest: 100 }
+        Self { interval: Time::from(engine::Span::from_ms(10)), slowest: 100, collection: false }
     }
 }

@@ -22,6 +22,10 @@ pub struct KindStats {
     pub untimed: u64,
     /// Mapping units read that had no data.
     pub unmapped: u64,
+    /// Reads that met collection, and those that waited for it.
+    pub met: u64,
+    /// See `met`.
+    pub blocked: u64,
     /// Blame by latency.
     pub bands: Bands,
     slowest: Slowest<SlowRequest>,
@@ -42,6 +46,8 @@ impl KindStats {
             bytes: 0,
             untimed: 0,
             unmapped: 0,
+            met: 0,
+            blocked: 0,
             bands: Bands::default(),
             slowest: Slowest::new(slowest),
         }
@@ -77,6 +83,7 @@ struct Mark {
     tally: Tally,
     units: Vec<Span>,
     channels: Vec<Span>,
+    held: Option<Vec<Span>>,
 }
 
 impl Mark {
@@ -87,6 +94,7 @@ impl Mark {
             tally: device.ftl().tally,
             units: device.unit_busy(),
             channels: device.channel_busy(),
+            held: device.unit_held(),
         }
     }
 }
@@ -270,7 +278,9 @@ impl Measured {
         stats.batches.record(latency.as_ns() as f64);
         stats.bytes += completion.command.bytes;
         stats.unmapped += u64::from(completion.unmapped);
-        stats.bands.record(latency, blame);
+        stats.met += u64::from(completion.met);
+        stats.blocked += u64::from(completion.blocked);
+        stats.bands.record(latency, blame, completion.met, completion.blocked);
         stats.slowest.offer(latency, || SlowRequest {
             initiator: completion.tag,
             command: completion.command,
@@ -366,6 +376,12 @@ impl Measured {
     pub fn unit_utilisation(&self) -> Vec<f64> {
         let (begin, end) = self.marks();
         utilisation(&begin.units, &end.units, self.span())
+    }
+    /// Share of the counted time for which collection held each unit, if that was recorded.
+    pub fn unit_held(&self) -> Option<Vec<f64>> {
+        let (begin, end) = self.marks();
+        let (begin, end) = (begin.held.as_ref()?, end.held.as_ref()?);
+        Some(utilisation(begin, end, self.span()))
     }
     /// Share of the counted time that each channel was busy.
     pub fn channel_utilisation(&self) -> Vec<f64> {

@@ -43,7 +43,10 @@ pub fn summary(
     run.finish();
     let measured = run.measured();
     let is_untimed = experiment.run.untimed;
-    let seconds = (!is_untimed).then(|| measured.span().as_secs_f64());
+    let scope = Scope {
+        seconds: (!is_untimed).then(|| measured.span().as_secs_f64()),
+        records_holds: run.device().records_holds(),
+    };
     let busy = |shares: &[f64]| if is_untimed { Value::Null } else { spread(shares) };
     let unit = checked.layout.unit_bytes;
     let steady = match is_untimed {
@@ -59,12 +62,13 @@ pub fn summary(
         "counted_ns": measured.span().as_ns(),
         "host_cpu_seconds": outcome.host_cpu_seconds,
         "digest": format!("{:016x}", run.device().digest()),
-        "initiators": measured.initiators().iter().map(|stats| initiator(stats, seconds)).collect::<Vec<_>>(),
-        "all": together(measured, seconds),
+        "initiators": measured.initiators().iter().map(|stats| initiator(stats, scope)).collect::<Vec<_>>(),
+        "all": together(measured, scope),
         "mean_outstanding": (!is_untimed).then(|| measured.mean_outstanding()),
         "flash": flash(measured),
         "write_amplification": write_amplification(measured, unit),
         "collection": collection(measured, checked.layout.units_per_block(), is_untimed),
+        "detours": detours(measured),
         "wear": wear(run.device().ftl(), &experiment.drive.nand, measured),
         "utilisation": {
             "units": busy(&measured.unit_utilisation()),
@@ -81,21 +85,29 @@ pub fn summary(
     })
 }
 
-/// Requests of one initiator. `seconds` is the counted time; `None` for an untimed run, which has
-/// no rates.
-fn initiator(stats: &InitiatorStats, seconds: Option<f64>) -> Value {
+/// What can be said of the requests of a run.
+#[derive(Clone, Copy)]
+struct Scope {
+    /// The counted time; `None` for an untimed run, which has no rates.
+    seconds: Option<f64>,
+    /// True if reads that met collection are counted.
+    records_holds: bool,
+}
+
+/// Requests of one initiator.
+fn initiator(stats: &InitiatorStats, scope: Scope) -> Value {
     let mut table = Map::new();
     table.insert("name".into(), stats.name.clone().into());
     for kind in Kind::ALL {
         let empty = KindStats::default();
         let of_kind = stats.kinds[kind.index()].as_deref().unwrap_or(&empty);
-        table.insert(kind.name().into(), requests(of_kind, seconds));
+        table.insert(kind.name().into(), requests(of_kind, scope));
     }
     table.into()
 }
 
-fn requests(stats: &KindStats, seconds: Option<f64>) -> Value {
-    let mut found = figures([stats], seconds);
+fn requests(stats: &KindStats, scope: Scope) -> Value {
+    let mut found = figures([stats], scope);
     if let Some(estimate) = stats.batches.estimate() {
         found["latency_ns"]["mean_ci95"] = estimate.half_width.into();
     }
@@ -104,20 +116,22 @@ fn requests(stats: &KindStats, seconds: Option<f64>) -> Value {
 
 /// Requests of all initiators and kinds. (The mean has no confidence interval: batches are of
 /// one kind.)
-fn together(measured: &Measured, seconds: Option<f64>) -> Value {
-    figures(measured.kinds().map(|(_, _, stats)| stats), seconds)
+fn together(measured: &Measured, scope: Scope) -> Value {
+    figures(measured.kinds().map(|(_, _, stats)| stats), scope)
 }
 
-fn figures<'a>(groups: impl IntoIterator<Item = &'a KindStats>, seconds: Option<f64>) -> Value {
+fn figures<'a>(groups: impl IntoIterator<Item = &'a KindStats>, scope: Scope) -> Value {
     let mut latency = Latency::new();
     let mut blame = [0; STATES];
-    let [mut requests, mut bytes, mut unmapped] = [0; 3];
+    let [mut requests, mut bytes, mut unmapped, mut met, mut blocked] = [0; 5];
     for stats in groups {
         latency.merge(&stats.latency);
         stats.bands.total().iter().zip(&mut blame).for_each(|(ns, sum)| *sum += ns);
         requests += stats.latency.count() + stats.untimed;
         bytes += stats.bytes;
         unmapped += stats.unmapped;
+        met += stats.met;
+        blocked += stats.blocked;
     }
     let blame: Map<String, Value> = State::ALL
         .iter()
@@ -128,8 +142,10 @@ fn figures<'a>(groups: impl IntoIterator<Item = &'a KindStats>, seconds: Option<
     json!({
         "requests": requests,
         "bytes": bytes,
-        "iops": seconds.map(|s| if s > 0.0 { requests as f64 / s } else { 0.0 }),
+        "iops": scope.seconds.map(|s| if s > 0.0 { requests as f64 / s } else { 0.0 }),
         "unmapped": unmapped,
+        "met": scope.records_holds.then_some(met),
+        "blocked": scope.records_holds.then_some(blocked),
         "latency_ns": latency.to_json(),
         "blame_ns": blame,
     })
@@ -178,10 +194,19 @@ fn collection(measured: &Measured, units_per_block: u32, is_untimed: bool) -> Va
         "mean_ns": (timed > 0).then(|| took as f64 / timed as f64),
         "max_ns": (timed > 0).then(|| counters.longest_collection.as_ns()),
         "streamed_pages": counters.streamed,
+        "out_of_turn": counters.out_of_turn,
+        // Null unless recorded.
+        "held": measured.unit_held().map(|shares| spread(&shares)),
         // Invalid units among all units of the erased blocks [ATC08, 3.4].
         "cleaning_efficiency":
             (erased > 0).then(|| (erased - tally.moved) as f64 / erased as f64),
     })
+}
+
+/// Mapping units that reads computed from the rest of their stripes, and units read for that alone.
+fn detours(measured: &Measured) -> Value {
+    let counters = measured.counters();
+    json!({ "rebuilt_units": counters.rebuilt, "units_read_besides": counters.read_beside })
 }
 
 /// Bytes programmed over bytes that hosts wrote, in all and by source; null if hosts wrote none.

@@ -115,6 +115,9 @@ impl Run {
                 initiators.push(Initiator::new(source, workload, experiment));
             }
         }
+        if experiment.record.collection {
+            device.record_collection();
+        }
         let names = initiators.iter().map(|initiator| initiator.source.name().to_owned()).collect();
         let mut run = Self {
             measured: Measured::new(experiment, names, &mut device),

@@ -13,13 +13,17 @@ const BANDS_BITS: u32 = 6;
 pub struct Band {
     /// Number of requests.
     pub requests: u64,
+    /// Those that met collection, and those that waited for it, if that is recorded.
+    pub met: u64,
+    /// See `met`.
+    pub blocked: u64,
     /// Nanoseconds by [`crate::State`], summed over all of them.
     pub blame_ns: [u64; STATES],
 }
 
 impl Default for Band {
     fn default() -> Self {
-        Self { requests: 0, blame_ns: [0; STATES] }
+        Self { requests: 0, met: 0, blocked: 0, blame_ns: [0; STATES] }
     }
 }
 
@@ -32,13 +36,15 @@ pub struct Bands {
 impl Bands {
     /// Counts a request, whose latency is the sum of its blame.
     #[inline]
-    pub fn record(&mut self, latency: Span, blame: &Blame) {
+    pub fn record(&mut self, latency: Span, blame: &Blame, met: bool, blocked: bool) {
         let index = band_of(latency.as_ns());
         if index >= self.bands.len() {
             self.bands.resize(index + 1, Band::default());
         }
         let band = &mut self.bands[index];
         band.requests += 1;
+        band.met += u64::from(met);
+        band.blocked += u64::from(blocked);
         for (state, span) in blame.iter() {
             band.blame_ns[state as usize] += span.as_ns();
         }
@@ -113,7 +119,7 @@ mod tests {
             let mut blame = Blame::default();
             blame.charge(State::Sense, Span::from_ns(sense));
             blame.charge(State::UnitErase, Span::from_ns(erase));
-            bands.record(blame.total(), &blame);
+            bands.record(blame.total(), &blame, false, false);
         }
         let found: Vec<_> = bands
             .iter()

@@ -62,6 +62,17 @@ impl Holder {
     pub const fn on_channel(self) -> State {
         State::ALL[HOLDERS + self as usize]
     }
+    /// Waiting for a channel that carries a command of this holder, without data. Commands of
+    /// collection have a state of their own.
+    #[inline]
+    pub const fn on_command(self) -> State {
+        if self.collects() { State::ChannelCommand } else { self.on_channel() }
+    }
+    /// True for collection, scrubbing and wear migrations.
+    #[inline]
+    pub const fn collects(self) -> bool {
+        self as usize >= Self::GcRead as usize
+    }
 }
 
 /// Number of holders.
@@ -89,6 +100,15 @@ macro_rules! states {
         /// Number of states.
         pub const STATES: usize = [$($text),+].len();
     };
+}
+
+impl State {
+    /// True if collection (scrubbing and wear migrations included) holds a unit or a channel in this
+    /// state: it uses it, or has reserved it. Commands do not count.
+    #[inline]
+    pub const fn is_hold(self) -> bool {
+        HELD >> self as u32 & 1 == 1
+    }
 }
 
 states! {
@@ -120,8 +140,8 @@ states! {
     ChannelGcRead => "wait_channel_gc_read",
     /// Waits for a channel that carries data that garbage collection moves.
     ChannelGcProgram => "wait_channel_gc_program",
-    /// Waits for a channel that carries the command of an erase.
-    ChannelErase => "wait_channel_erase",
+    /// Waits for a channel that carries a command of garbage collection or scrubbing, without data.
+    ChannelCommand => "wait_channel_command",
     /// Waits for a channel that carries data that scrubbing moves.
     ChannelScrub => "wait_channel_scrub",
     /// Waits until an interrupted erase or program frees its unit, or until its own program resumes.
@@ -213,6 +233,12 @@ impl Blame {
     #[inline]
     pub fn iter(&self) -> impl Iterator<Item = (State, Span)> + '_ {
         bits(self.touched).map(|index| (State::ALL[index], self.spans[index]))
+    }
+    /// True if some time was a wait for a unit or a channel that collection held
+    /// ([`State::is_hold`]).
+    #[inline]
+    pub fn has_hold(&self) -> bool {
+        self.touched & HELD != 0
     }
     /// The sum over all states.
     #[inline]
@@ -310,6 +336,17 @@ impl Share {
     }
 }
 
+/// States of a unit or channel that collection holds: it uses it, or has reserved it. Commands do
+/// not count.
+const HELD: u64 = 1 << State::UnitGcRead as u32
+    | 1 << State::UnitGcProgram as u32
+    | 1 << State::UnitErase as u32
+    | 1 << State::UnitScrub as u32
+    | 1 << State::ChannelGcRead as u32
+    | 1 << State::ChannelGcProgram as u32
+    | 1 << State::ChannelScrub as u32
+    | 1 << State::Reserved as u32;
+
 /// Masks of the states by phase in the life of an operation: one bit per state.
 const WAIT: u64 = (1 << (State::BufferFull as u32 + 1)) - 1;
 const SPACE: u64 = (1 << (State::SpaceIdle as u32 + 1)) - 1 - WAIT;
@@ -324,8 +361,36 @@ mod tests {
     fn holders_and_their_waits_agree() {
         for holder in Holder::ALL {
             assert_eq!(holder.on_unit().name(), format!("wait_unit_{}", holder.name()));
-            assert_eq!(holder.on_channel().name(), format!("wait_channel_{}", holder.name()));
+            // An erase has no data.
+            let of_channel = if holder == Holder::Erase { "command" } else { holder.name() };
+            assert_eq!(holder.on_channel().name(), format!("wait_channel_{of_channel}"));
         }
+    }
+
+    #[test]
+    fn collection_holds_what_it_uses_or_reserves_except_for_commands() {
+        let held = State::ALL.into_iter().filter(|state| state.is_hold());
+        let names: Vec<_> = held.map(State::name).collect();
+        assert_eq!(
+            names,
+            [
+                "wait_unit_gc_read",
+                "wait_unit_gc_program",
+                "wait_unit_erase",
+                "wait_unit_scrub",
+                "wait_channel_gc_read",
+                "wait_channel_gc_program",
+                "wait_channel_scrub",
+                "withheld_gc_reserved",
+            ]
+        );
+        let collects = Holder::ALL.into_iter().filter(|holder| holder.collects());
+        assert!(collects.eq([Holder::GcRead, Holder::GcProgram, Holder::Erase, Holder::Scrub]));
+        let mut blame = Blame::default();
+        blame.charge(State::ChannelCommand, Span::from_ns(9));
+        assert!(!blame.has_hold());
+        blame.charge(State::Reserved, Span::from_ns(9));
+        assert!(blame.has_hold());
     }
 
     #[test]

@@ -92,6 +92,14 @@ impl Timing {
     pub fn program(&self, page: u32) -> Span {
         self.program[self.types.split(page).1 as usize]
     }
+    /// Time to sense a page, on average over the page types.
+    pub fn mean_read(&self) -> Span {
+        mean(&self.read)
+    }
+    /// Time to program a page, on average over the page types.
+    pub fn mean_program(&self) -> Span {
+        mean(&self.program)
+    }
     /// The program steps of page `page` of a block.
     ///
     /// # Panics
@@ -128,6 +136,10 @@ impl Timing {
         let ns = (bytes_by_page * 1_000_000_000 + per_second / 2) / per_second;
         Span::from_ns(ns as u64)
     }
+}
+
+fn mean(of: &[Span]) -> Span {
+    Span::from_ns(of.iter().copied().sum::<Span>().as_ns() / of.len() as u64)
 }
 
 #[cfg(test)]

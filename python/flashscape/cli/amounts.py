@@ -98,8 +98,9 @@ def bound(experiment: Experiment, workload: Mapping[str, Any]) -> Written:
     )
     if not share:
         return Written(requests, 0, 0, is_bound=True, is_aligned=is_aligned)
-    link = experiment.derived["limits"]["link_bytes_per_second"] * seconds
-    programmed = min(requests * share * size, link)
+    # A drive may have a link that takes no time.
+    rate = experiment.derived["limits"]["link_bytes_per_second"]
+    programmed = min(requests * share * size, math.inf if rate is None else rate * seconds)
     return Written(requests, requests * share, programmed, is_bound=True, is_aligned=is_aligned)
 
 

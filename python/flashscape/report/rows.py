@@ -172,6 +172,7 @@ def drive(result: Measured) -> Rows:
     rows += [(f"{each.kind}s suspended", each.told) for each in interruptions.of_run(result)]
     if (worn := interruptions.wear(result)) is not None:
         rows.append(("worn by suspension", worn))
+    rows += _detours(result)
     rows += [
         ("flash units busy", _utilisation(summary["utilisation"]["units"])),
         ("channels busy", _utilisation(summary["utilisation"]["channels"])),
@@ -182,6 +183,25 @@ def drive(result: Measured) -> Rows:
         ),
     ]
     return Rows("Drive", ("figure", "value"), rows, 2)
+
+
+def _detours(result: Measured) -> list[tuple[str, str]]:
+    """Return what reads had to do with collection, if that was recorded, and detours of reads."""
+    summary, rows = result.summary, []
+    reads = [initiator["read"] for initiator in summary["initiators"]]
+    asked = sum(of["requests"] for of in reads)
+    # Summaries of earlier versions lack these keys.
+    if asked and all(of.get("met") is not None for of in reads):
+        met, blocked = (sum(of[key] for of in reads) / asked for key in ("met", "blocked"))
+        told = f"{units.percent(met)} met it, {units.percent(blocked)} waited for it"
+        rows.append(("reads and collection", told))
+    if (held := summary["collection"].get("held")) is not None:
+        rows.append(("held by collection", _utilisation(held)))
+    detours = summary.get("detours", {})
+    if rebuilt := detours.get("rebuilt_units"):
+        besides = f"{detours['units_read_besides']:,} were read besides"
+        rows.append(("units computed from their stripes", f"{rebuilt:,}, for which {besides}"))
+    return rows
 
 
 def power_cuts(result: Measured) -> Rows:

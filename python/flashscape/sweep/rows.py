@@ -36,6 +36,8 @@ _REQUESTS: dict[str, str] = {
     "iops": "float",
     "bytes_per_second": "float",
     "unmapped": "int",
+    "met": "int",
+    "blocked": "int",
     "mean_ns": "float",
     "mean_ci95_ns": "float",
     "min_ns": "int",
@@ -66,6 +68,9 @@ _DRIVE: dict[str, str] = {
     "worn_out_bytes": "int",
     **{f"unit_utilisation_{each}": "float" for each in _SPREAD},
     **{f"channel_utilisation_{each}": "float" for each in _SPREAD},
+    **{f"held_{each}": "float" for each in _SPREAD},
+    "rebuilt_units": "int",
+    "units_read_besides": "int",
     "mean_outstanding": "float",
     "power_cuts": "int",
     "recovery_ns": "int",
@@ -92,6 +97,8 @@ _TIMED = (
     "modify_planes",
     *(f"unit_utilisation_{each}" for each in _SPREAD),
     *(f"channel_utilisation_{each}" for each in _SPREAD),
+    "rebuilt_units",
+    "units_read_besides",
     "mean_outstanding",
     "latency_steady",
     "write_amplification_steady",
@@ -215,6 +222,9 @@ def _requests(figures: dict[str, Any], seconds: float) -> dict[str, Any]:
         "iops": figures["iops"],
         "bytes_per_second": figures["bytes"] / seconds if seconds else None,
         "unmapped": figures["unmapped"],
+        # Summaries of earlier versions lack reads that met collection, and detours.
+        "met": figures.get("met"),
+        "blocked": figures.get("blocked"),
         "mean_ns": latency["mean"],
         "mean_ci95_ns": latency.get("mean_ci95"),
         "min_ns": latency["min"],
@@ -240,6 +250,8 @@ def _drive(summary: dict[str, Any]) -> dict[str, Any]:
     # These are null in an untimed run.
     nothing = dict.fromkeys(_SPREAD)
     units, channels = (summary["utilisation"][of] or nothing for of in ("units", "channels"))
+    held = summary["collection"].get("held") or nothing
+    detours = summary.get("detours") or {}
     # Summaries of earlier versions lack power cuts.
     recovery = summary.get("recovery") or {"cuts": [], "lost_requests": 0}
     spans = [cut["duration_ns"] for cut in recovery["cuts"]]
@@ -266,6 +278,9 @@ def _drive(summary: dict[str, Any]) -> dict[str, Any]:
         "worn_out_bytes": summary["worn_out_bytes"],
         **{f"unit_utilisation_{each}": units[each] for each in _SPREAD},
         **{f"channel_utilisation_{each}": channels[each] for each in _SPREAD},
+        **{f"held_{each}": held[each] for each in _SPREAD},
+        "rebuilt_units": detours.get("rebuilt_units"),
+        "units_read_besides": detours.get("units_read_besides"),
         "mean_outstanding": summary["mean_outstanding"],
         "power_cuts": len(spans) or None,
         "recovery_ns": sum(spans) if spans else None,

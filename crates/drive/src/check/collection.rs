@@ -2,6 +2,7 @@
 
 use crate::config::DriveConfig;
 use ftl::{AtOnce, Blocking, GcConfig, Layout, PartialWrites, ReserveUntil, Thresholds};
+use nand::Geometry;
 use settings::Problems;
 
 /// Checks `ftl.gc`, except for its amounts of pages and blocks.
@@ -19,6 +20,7 @@ pub fn check(drive: &DriveConfig, problems: &mut Problems) {
         problems.push("drive.ftl.gc.reserve_until", "scrubbing (ftl.scrub) goes between two victims; choose reserve_until = \"erase\", or leave scrub out");
     }
     check_blocking(drive, gc, problems);
+    check_rotation(drive, problems);
     if let Some(at_once) = gc.at_once {
         check_limits(drive, gc, at_once, problems);
     }
@@ -66,6 +68,33 @@ fn check_blocking(drive: &DriveConfig, gc: &GcConfig, problems: &mut Problems) {
             "streamed pages use the channels of other packages (streaming is true)",
             "choose streaming = false",
         );
+    }
+}
+
+fn check_rotation(drive: &DriveConfig, problems: &mut Problems) {
+    let path = "drive.scheduler.rotation";
+    let rotation = &drive.scheduler.rotation;
+    if !rotation.takes_turns() {
+        return;
+    }
+    if drive.scheduler.rounds.is_some() {
+        problems.push(path, "in rounds (scheduler.rounds) a batch calls for collections; leave this out, or leave rounds out (rounds = \"none\")");
+    }
+    let Some(parity) = drive.ftl.parity else {
+        problems.push(
+            path,
+            "there are no groups of stripes (drive.ftl.parity); give parity, or leave this out",
+        );
+        return;
+    };
+    let geometry = &drive.geometry;
+    let planes = Geometry::from(geometry).planes();
+    if let Some(at_once) = rotation.at_once().filter(|at_once| *at_once >= planes) {
+        let problem = format!(
+            "{at_once} collections are no limit for {planes} planes in groups of {} pools; give less, or leave rotation out",
+            parity.width
+        );
+        problems.push(format!("{path}.at_once"), problem);
     }
 }
 

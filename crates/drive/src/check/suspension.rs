@@ -161,6 +161,12 @@ pub fn check_backlog(drive: &DriveConfig, layout: &Layout, problems: &mut Proble
 
 fn check_routing(drive: &DriveConfig, never_suspends: bool, problems: &mut Problems) {
     let routing = &drive.scheduler.read_routing;
+    if routing.detours().is_some() {
+        if drive.ftl.parity.is_none() {
+            problems.push("drive.scheduler.read_routing", "there is no parity from which data could be computed (drive.ftl.parity); give it, or choose another read_routing");
+        }
+        return;
+    }
     // Reads ask by default; this has no effect if nothing is ever suspended.
     if never_suspends && !matches!(routing, ReadRouting::Suspend(_) | ReadRouting::Wait(_)) {
         problems.push("drive.scheduler.read_routing", "nothing is ever suspended (scheduler.suspension and program_suspension are \"baseline\"); choose another suspension, or leave this out");

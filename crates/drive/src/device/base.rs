@@ -11,7 +11,7 @@ use crate::device::space::Space;
 use crate::device::space::waits::{self, SpaceSnapshot};
 use crate::device::time::Time;
 use engine::{Agenda, Instant, Span};
-use ftl::{BinId, Ftl, PoolId};
+use ftl::{BinId, Ftl, PoolId, Ppn};
 use metrics::Holder;
 use nand::GroupId;
 
@@ -78,6 +78,14 @@ impl Base {
     #[inline(always)]
     pub fn leave(&mut self, id: OpId, group: GroupId) {
         self.flash.leave(&mut self.time, &mut self.space, id, group);
+    }
+    /// True if collection holds the flash that a read of a unit needs.
+    pub fn is_held(&self, ppn: Ppn) -> bool {
+        let (bin, planes) = self.space.planes_of(ppn);
+        let place = self.flash.place(bin);
+        let cells = place.read_cells(planes);
+        self.flash.is_unit_held(place.group, cells)
+            || self.flash.is_channel_held(self.time.now, place.channel, (place.group, cells))
     }
     /// The group of units that a bin lies in.
     #[inline]

@@ -13,4 +13,6 @@ typed_id! {
     pub struct EntryId;
     /// An update of a stripe.
     pub struct UpdateId;
+    /// Data of a read that is computed from the rest of its stripes.
+    pub struct RebuildId;
 }

@@ -61,6 +61,20 @@ impl Device {
     pub fn counters(&self) -> &Counters {
         self.base.flash.counters()
     }
+    /// Begins to record the reads that meet collection ([`super::Completion::met`]), and the time for
+    /// which collection holds each unit.
+    pub fn record_collection(&mut self) {
+        self.port.record_collection();
+        self.base.flash.record_holds(&self.base.time);
+    }
+    /// True if reads that meet collection are recorded.
+    pub fn records_holds(&self) -> bool {
+        self.port.records_holds()
+    }
+    /// Time for which collection has held each unit since that is recorded.
+    pub fn unit_held(&mut self) -> Option<Vec<engine::Span>> {
+        self.base.flash.unit_held(&self.base.time)
+    }
     /// Begins a new maximum of the longest collection.
     pub fn begin_counting(&mut self) {
         self.base.flash.begin_counting();

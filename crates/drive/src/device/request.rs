@@ -28,6 +28,12 @@ pub struct Completion {
     pub unmapped: u32,
     /// Mapping units whose data the command did not get. Nothing fails for good yet, so this is 0.
     pub failed: u32,
+    /// True for a read of data whose unit or channel collection held when the firmware took the read
+    /// in. Only if that is recorded, or reads go round collection.
+    pub met: bool,
+    /// True for a read that, after any detour, waited for a unit or a channel that collection held.
+    /// Recorded as `met` is.
+    pub blocked: bool,
 }
 
 /// State of a command in the drive. It is small because many may wait, and lies in two cache lines
@@ -51,6 +57,9 @@ pub struct Request {
     pub cursor: u32,
     /// Units read that hold no data.
     pub unmapped: u32,
+    /// True for a read that met collection, and for one that waited for it.
+    pub met: bool,
+    pub blocked: bool,
     /// Its charges; none as long as they follow from its times alone.
     blame: IdOrNone<BlameId>,
 }
@@ -77,6 +86,8 @@ impl Request {
             parts: Join::default(),
             cursor: 0,
             unmapped: 0,
+            met: false,
+            blocked: false,
             blame: IdOrNone::NONE,
         }
     }

@@ -50,9 +50,9 @@ impl Device {
 
     #[inline]
     fn dispatch(&mut self, id: RequestId) {
-        let Self { base, write, port, .. } = self;
+        let Self { base, gc, write, port } = self;
         match port.requests[id].command.kind {
-            Kind::Read => port.read(base, write, id),
+            Kind::Read => port.read(base, gc, write, id),
             Kind::Write | Kind::WriteZeroes => write.admit(base, &mut port.requests, id),
             Kind::Trim => port.trim(base, write, id),
             Kind::Flush => write.flush(base, &mut port.requests, id),
@@ -68,6 +68,10 @@ impl Device {
             Owner::Read(request, part) => {
                 end_read(base, gc, id);
                 port.read_ended(base, write, id, (request, part));
+            }
+            Owner::Rebuild(rebuild, member) => {
+                end_read(base, gc, id);
+                port.rebuild_read(base, write, id, (rebuild, member));
             }
             Owner::RmwRead(entry, row) => {
                 end_read(base, gc, id);

@@ -27,6 +27,21 @@ impl Base {
             audit.read_unmapped(layout, command, ticket, lpn)
         });
     }
+    /// Reports a read of a unit that is computed from the rest of its stripe, on these pages.
+    #[inline]
+    pub fn audit_rebuilt_read(
+        &self,
+        requests: &mut Requests,
+        id: RequestId,
+        (lpn, at): (Lpn, Ppn),
+        from: impl Iterator<Item = Ppn>,
+    ) {
+        let stripe = self.space.ftl.layout.stripes.expect("data has parity").of(lpn);
+        let pages = from.map(|ppn| (ppn, self.space.ftl.holds(ppn)));
+        self.audit_read(requests, id, |audit, layout, command, ticket| {
+            audit.read_rebuilt(layout, command, ticket, (lpn, at, stripe), pages)
+        });
+    }
     /// Reports a read that waits until its data, which is in the buffer, is on flash.
     #[inline]
     pub fn audit_deferred_read(&self, requests: &mut Requests, id: RequestId, lpn: Lpn) {

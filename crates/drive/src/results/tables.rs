@@ -36,6 +36,7 @@ pub fn tables(run: &Run) -> Vec<Table> {
         bands(measured),
         series(measured),
         wear(run.device()),
+        units(measured),
         slowest(measured),
     ]
 }
@@ -97,6 +98,8 @@ fn bands(measured: &Measured) -> Table {
         "low_ns": U64 = |(_, _, (low, _, _))| *low,
         "high_ns": U64 = |(_, _, (_, high, _))| *high,
         "requests": U64 = |(_, _, (_, _, band))| band.requests,
+        "met": U64 = |(_, _, (_, _, band))| band.met,
+        "blocked": U64 = |(_, _, (_, _, band))| band.blocked,
     });
     table.columns.extend(states);
     table
@@ -140,6 +143,19 @@ fn wear(device: &Device) -> Table {
         "live_units": U64 = |(block, _)| u64::from(ftl.valid_units(BlockId(*block as u32))),
         "state": Text = |(_, (_, of_block))| state(of_block).to_owned(),
     })
+}
+
+/// One row for each smallest unit: its share of the counted time in use, and held by collection if
+/// that was recorded.
+fn units(measured: &Measured) -> Table {
+    let busy = measured.unit_utilisation();
+    let rows: Vec<_> = busy.iter().enumerate().collect();
+    let mut table = table!("units", rows, {
+        "unit": U64 = |(unit, _)| *unit as u64,
+        "busy": F64 = |(_, busy)| **busy,
+    });
+    table.columns.extend(measured.unit_held().map(|held| ("held".into(), Values::F64(held))));
+    table
 }
 
 /// One row for each of the slowest requests of every initiator and kind, all

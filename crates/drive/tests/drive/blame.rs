@@ -69,7 +69,7 @@ fn scene(state: State) -> fn() {
         State::ChannelHostProgram => a_channel_that_carries_host_data_in,
         State::ChannelRmwRead => a_channel_that_carries_the_read_before_a_partial_write,
         State::ChannelGcRead | State::ChannelGcProgram => a_channel_that_carries_collected_data,
-        State::ChannelErase => a_channel_that_carries_the_command_of_an_erase,
+        State::ChannelCommand => a_channel_that_carries_the_command_of_an_erase,
         State::Suspended => a_suspended_program,
         State::Reserved => an_idle_plane_reserved_for_collection,
         State::Order => an_idle_plane_withheld_for_an_older_program,
@@ -409,7 +409,7 @@ fn a_channel_that_carries_the_command_of_an_erase() {
     let cycles = "{ read = \"0 us\", program = \"0 us\", erase = \"100 us\" }";
     let cycles = [set("nand.command_cycles", cycles)];
     let (_, read) = beside_collection(&cycles, 750 * US, Kind::Read, page(1, 12));
-    expect(&read, &[(State::ChannelErase, 75 * US), SENSE, TRANSFER]);
+    expect(&read, &[(State::ChannelCommand, 75 * US), SENSE, TRANSFER]);
 }
 
 #[test]

@@ -28,7 +28,13 @@ const GANG: &str = "{ channels = 2, control = \"asynchronous\" }";
 const ROUNDS: &str = "drive.scheduler.rounds";
 
 /// Settings that a policy, or a whole family, needs.
-const COMPANIONS: [(&str, &str, &str, &str); 25] = [
+const COMPANIONS: [(&str, &str, &str, &str); 31] = [
+    (ROTATION, "*", "drive.ftl.parity.width", "2"),
+    (ROTATION, "*", "drive.ftl.allocation.pool", "plane"),
+    (ROUTING, "reconstruct", "drive.ftl.parity.width", "2"),
+    (ROUTING, "reconstruct", "drive.ftl.allocation.pool", "plane"),
+    (CONVERT, "*", "drive.ftl.parity.width", "2"),
+    (CONVERT, "*", "drive.ftl.allocation.pool", "plane"),
     (RESERVED, "erase", "drive.scheduler.suspension", "baseline"),
     (RESERVED, "stop", "drive.scheduler.suspension", "baseline"),
     (RESERVED, "*", "drive.ftl.gc.preemptible", "false"),
@@ -45,7 +51,7 @@ const COMPANIONS: [(&str, &str, &str, &str); 25] = [
     (ROUNDS, "*", "drive.ftl.gc.preemptible", "false"),
     (ROUNDS, "*", "drive.ftl.gc.background", "2 blocks"),
     ("drive.scheduler.rounds.collect", "*", "drive.scheduler.rounds.unit", "channel"),
-    ("drive.scheduler.read_routing", "wait", "drive.scheduler.suspension", "baseline"),
+    (ROUTING, "wait", "drive.scheduler.suspension", "baseline"),
     (BOUNDS_OF_PROGRAMS, "host-reads", "drive.scheduler.program_suspension", "i-es"),
     (BOUNDS_OF_PROGRAMS, "reads", "drive.scheduler.program_suspension", "d-es"),
     ("drive.recovery.map", "checkpoint", "drive.recovery.map.units", "300"),
@@ -55,6 +61,9 @@ const COMPANIONS: [(&str, &str, &str, &str); 25] = [
     (PARTIAL, "plane", "drive.buffer.order", "fifo"),
     (PARTIAL, "plane", "workload[0].size", "1 KiB"),
 ];
+const ROUTING: &str = "drive.scheduler.read_routing";
+const ROTATION: &str = "drive.scheduler.rotation";
+const CONVERT: &str = "drive.scheduler.read_routing.convert";
 const BLOCKING: &str = "drive.ftl.gc.blocking";
 const RESERVED: &str = "drive.ftl.gc.reserve_until";
 const PARTIAL: &str = "drive.ftl.partial_writes";

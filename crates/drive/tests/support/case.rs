@@ -97,8 +97,11 @@ pub fn experiment_of(dice: &[u32], initiate: &mut Initiate<'_>) -> String {
     if run.once_in(4) {
         writeln!(text, "warm_up = {{ requests = {} }}", run.between(1, 100)).unwrap();
     }
+    let records = run.once_in(3);
     let mut power = Dice::new(&dice[(PARTS - 1) * PART..]);
-    if power.once_in(3) && !text.contains("\nparity = ") {
+    if text.contains("\nparity = ") {
+        detours(&mut text, &mut power);
+    } else if power.once_in(3) {
         // The power is not cut after the run.
         let kinds = if text.contains("\ntime = ") { 2 } else { 3 };
         let cut = |dice: &mut Dice<'_>| match dice.below(kinds) {
@@ -111,7 +114,32 @@ pub fn experiment_of(dice: &[u32], initiate: &mut Initiate<'_>) -> String {
         writeln!(text, "power_cut = [{}]", cuts.join(", ")).unwrap();
         recovery(&mut text, &mut power);
     }
+    if records {
+        writeln!(text, "[record]\ncollection = true").unwrap();
+    }
     text
+}
+
+/// Lets collections of a drive with parity take turns, and reads go round them, or not.
+fn detours(text: &mut String, dice: &mut Dice<'_>) {
+    let rotation = dice.of(&["", "", "rotating", "dynamic"]);
+    if !rotation.is_empty() && !text.contains("\nrounds = {") {
+        let begin = text.find("[drive.scheduler]\n").expect("there is a scheduler");
+        let rotation = format!("rotation = \"{rotation}\"\n");
+        text.insert_str(begin + "[drive.scheduler]\n".len(), &rotation);
+    }
+    let convert = dice.of(&["", "", "profitable", "always", "always"]);
+    if convert.is_empty() {
+        return;
+    }
+    if let Some(begin) = text.find("\nread_routing = ") {
+        let line = text[begin + 1..].find('\n').expect("it ends");
+        text.replace_range(begin..begin + 1 + line, "");
+    }
+    let begin = text.find("[drive.scheduler]\n").expect("there is a scheduler");
+    let routing =
+        format!("read_routing = {{ policy = \"reconstruct\", convert = \"{convert}\" }}\n");
+    text.insert_str(begin + "[drive.scheduler]\n".len(), &routing);
 }
 
 /// Writes the settings of a drive's recovery.

@@ -8,7 +8,7 @@ use crate::device::flash::op::AsksFor;
 use crate::device::flash::{Flash, Note, Placement};
 use crate::device::ids::OpId;
 use engine::{Instant, Span};
-use metrics::State;
+use metrics::{Holder, State};
 use nand::ChannelId;
 
 impl Flash {
@@ -70,7 +70,7 @@ impl Flash {
     pub(in crate::device) fn carry(&mut self, time: &mut Time, id: OpId) {
         let op = &self.ops[id];
         let (span, kind) = (op.transfer, op.kind);
-        self.take_channel(time, id, span, Instant::NEVER);
+        self.take_channel(time, id, span, Instant::NEVER, Holder::on_channel);
         let carried =
             if kind == OpKind::Read { Event::CarriedOut(id) } else { Event::CarriedIn(id) };
         time.agenda.schedule(time.now + span, carried, self.ops[id].seq);
@@ -80,17 +80,24 @@ impl Flash {
     }
 
     /// Gives the channel to an operation that occupies its unit, for `span` from now on: until an
-    /// event ends that, or until `until`.
+    /// event ends that, or until `until`. `state` is that of waits meanwhile.
     #[inline(always)]
-    pub(super) fn take_channel(&mut self, time: &Time, id: OpId, span: Span, until: Instant) {
+    pub(super) fn take_channel(
+        &mut self,
+        time: &Time,
+        id: OpId,
+        span: Span,
+        until: Instant,
+        state: impl Fn(Holder) -> State,
+    ) {
         let op = &mut self.ops[id];
         let (channel, holder) = (op.channel, op.holder);
         let (began, has_waited) = (op.waits.take(), time.now > op.since);
-        let state = &mut self.channels[channel];
+        let (waits, state) = (state(holder), &mut self.channels[channel]);
         if until == Instant::NEVER {
-            state.take(time.now, holder.on_channel());
+            state.take(time.now, waits);
         } else {
-            state.take_until(time.now, holder.on_channel(), until);
+            state.take_until(time.now, waits, until);
         }
         if let Some(began) = began {
             if has_waited {

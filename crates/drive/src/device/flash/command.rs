@@ -10,7 +10,7 @@ use crate::device::flash::{BinPlace, Flash, Placement};
 use crate::device::ids::OpId;
 use engine::{Column, Instant, Span};
 use ftl::BinId;
-use metrics::State;
+use metrics::{Holder, State};
 use nand::{ChannelId, Cycles, GroupId};
 
 /// The channels that the operations of each group use.
@@ -126,7 +126,7 @@ impl Flash {
         let Op { row, seq, .. } = self.ops[id];
         let span = self.cycles().read;
         let (begins, sense) = (time.now + span, self.timing.read(row));
-        self.take_channel(time, id, span, begins);
+        self.take_channel(time, id, span, begins, Holder::on_command);
         self.ops.charge_service(id, State::Sense, sense);
         time.agenda.schedule(begins + sense, Event::Sensed(id), seq);
     }
@@ -141,7 +141,7 @@ impl Flash {
         }
         let span = self.cycles().read;
         let (begins, sense) = (time.now + span, self.timing.read(row));
-        self.channels[channel].take_until(time.now, holder.on_channel(), begins);
+        self.channels[channel].take_until(time.now, holder.on_command(), begins);
         self.ops.charge_sensing(id, span, sense);
         time.agenda.schedule(begins + sense, Event::Sensed(id), seq);
     }
@@ -156,7 +156,7 @@ impl Flash {
             OpKind::Read => unreachable!("a read is sensed after its command"),
             OpKind::Program => unreachable!("a program's data follow its command"),
         };
-        self.take_channel(time, id, span, Instant::NEVER);
+        self.take_channel(time, id, span, Instant::NEVER, Holder::on_command);
         time.agenda.schedule(time.now + span, Event::Commanded(id), self.ops[id].seq);
     }
 

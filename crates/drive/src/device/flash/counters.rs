@@ -54,6 +54,13 @@ pub struct Counters {
     pub longest_collection: Span,
     /// Pages that streamed from package to package while their block was collected.
     pub streamed: u64,
+    /// Mapping units that were computed from the rest of their stripes, and mapping units that were
+    /// read for that besides.
+    pub rebuilt: u64,
+    /// See `rebuilt`.
+    pub read_beside: u64,
+    /// Victims that were chosen out of turn, because programs of hosts waited for space.
+    pub out_of_turn: u64,
     /// Number of suspensions of erases.
     pub suspensions: u64,
     /// Number of suspensions of programs.
@@ -85,6 +92,11 @@ impl Counters {
         self.collections += 1;
         self.collecting += took;
         self.longest_collection = self.longest_collection.max(took);
+    }
+    /// Counts a unit that is computed from the rest of its stripe, and the units that are read besides.
+    pub fn rebuilt(&mut self, beside: u32) {
+        self.rebuilt += 1;
+        self.read_beside += u64::from(beside);
     }
     /// Counts an erase, or a program, for the end of whose step a read waits for the first time.
     pub fn deferred(&mut self, is_program: bool) {
@@ -144,6 +156,9 @@ impl Counters {
             collecting: self.collecting - earlier.collecting,
             longest_collection: self.longest_collection,
             streamed: self.streamed - earlier.streamed,
+            out_of_turn: self.out_of_turn - earlier.out_of_turn,
+            rebuilt: self.rebuilt - earlier.rebuilt,
+            read_beside: self.read_beside - earlier.read_beside,
             put_offs: self.put_offs - earlier.put_offs,
             program_put_offs: self.program_put_offs - earlier.program_put_offs,
             deferrals: self.deferrals - earlier.deferrals,

@@ -10,7 +10,7 @@ use crate::device::flash::{BinPlace, Flash, Note};
 use crate::device::ids::OpId;
 use engine::{Span, bits};
 use ftl::BinId;
-use metrics::{Blame, State};
+use metrics::{Blame, Ledger, State};
 use nand::{CellId, GroupId, Timing, Units};
 
 /// Constants.
@@ -191,6 +191,14 @@ impl Flash {
     pub(in crate::device) fn count_collection(&mut self, took: Span) {
         self.counters.collected(took);
     }
+    /// Counts a victim, if it was chosen out of turn.
+    pub(in crate::device) fn count_out_of_turn(&mut self, is_out_of_turn: bool) {
+        self.counters.out_of_turn += u64::from(is_out_of_turn);
+    }
+    /// Counts a unit that is computed from the rest of its stripe, and the units that are read besides.
+    pub(in crate::device) fn count_rebuilt(&mut self, beside: u32) {
+        self.counters.rebuilt(beside);
+    }
     /// Begins a new maximum of the longest collection.
     pub(in crate::device) fn begin_counting(&mut self) {
         self.counters.longest_collection = Span::ZERO;
@@ -209,11 +217,19 @@ impl Flash {
     }
     /// Busy time so far, by unit.
     pub(in crate::device) fn unit_busy(&mut self, time: &Time) -> Vec<Span> {
-        let busy = |cell: CellId| {
+        self.of_units(time, |_, ledger| ledger.busy(true))
+    }
+    /// A figure of each unit, by its number and from its ledger up to now.
+    pub(super) fn of_units<T>(
+        &mut self,
+        time: &Time,
+        figure: impl Fn(usize, &Ledger) -> T,
+    ) -> Vec<T> {
+        let figure = |cell: CellId| {
             let channel = &mut self.channels[self.units.channel_of(cell)].ledger;
-            self.ledgers.busy(time.now, cell, channel)
+            figure(cell.0 as usize, self.ledgers.settled(time.now, cell, channel))
         };
-        (0..self.units.cells()).map(CellId).map(busy).collect()
+        (0..self.units.cells()).map(CellId).map(figure).collect()
     }
     /// Busy time so far, by channel.
     pub(in crate::device) fn channel_busy(&mut self, time: &Time) -> Vec<Span> {

@@ -3,7 +3,7 @@
 
 use crate::device::flash::BinPlace;
 use crate::device::flash::queue::Group;
-use engine::{Column, Instant, Span, bits, typed_id};
+use engine::{Column, Instant, bits, typed_id};
 use ftl::BinId;
 use metrics::{Ledger, State};
 use nand::{CellId, GroupId, Units};
@@ -50,9 +50,14 @@ impl Ledgers {
         }
     }
 
+    /// The id of a cell, by its number in a group.
     #[inline]
-    fn cell(&self, group: GroupId, index: u32) -> CellId {
+    pub fn cell(&self, group: GroupId, index: u32) -> CellId {
         CellId(group.0 * self.cells_per_group + index)
+    }
+    /// The state that waits for a cell are charged to at present.
+    pub fn state(&self, group: GroupId, index: u32) -> Option<State> {
+        self.cells[self.cell(group, index)].state()
     }
     #[inline]
     fn run(&self, group: GroupId, mask: usize) -> RunId {
@@ -255,11 +260,11 @@ impl Ledgers {
         hold(&mut self.runs[run], now, state, channel);
     }
 
-    /// Busy time of a cell so far.
-    pub fn busy(&mut self, now: Instant, cell: CellId, channel: &mut Ledger) -> Span {
+    /// The ledger of a cell, brought up to `now`.
+    pub fn settled(&mut self, now: Instant, cell: CellId, channel: &mut Ledger) -> &Ledger {
         let ledger = &mut self.cells[cell];
         ledger.settle_with(now, channel);
-        ledger.busy(true)
+        ledger
     }
 }
 

@@ -6,6 +6,8 @@ mod command;
 pub mod counters;
 mod doors;
 pub mod end;
+mod hold_times;
+mod holds;
 mod kept;
 pub mod ledgers;
 mod list;
@@ -36,6 +38,7 @@ use channel::Channel;
 use counters::Counters;
 use engine::{Column, Instant, Span};
 use ftl::{Batch, BinId, BlockId, Layout, Lpn};
+use hold_times::Holds;
 use ledgers::Ledgers;
 use metrics::{Holder, Snapshot};
 use nand::{ChannelId, GroupId, Strain, Timing, Units};
@@ -158,6 +161,10 @@ pub struct Flash {
     pub(in crate::device) payloads: Payloads,
     groups: Column<GroupId, Group>,
     ledgers: Ledgers,
+    /// Time for which collection holds units, if it is recorded.
+    holds: Option<Box<Holds>>,
+    /// End of the latest erase of each bin that cannot be suspended.
+    erased_at: Column<BinId, Instant>,
     channels: Column<ChannelId, Channel>,
     /// Erases and programs that are under way and may be suspended, with their progress.
     working: Column<GroupId, Vec<Working>>,
@@ -197,9 +204,13 @@ impl Flash {
             // Counts go on.
             chained: _, next_seq: _, counters: _,
             // State that begins anew.
-            places: _, schedule: _, ops: _, payloads: _, groups: _, ledgers: _, channels: _,
-            working: _, notes: _,
+            places: _, schedule: _, ops: _, payloads: _, groups: _, ledgers: _, holds: _, channels: _,
+            working: _, erased_at: _, notes: _,
         } = self;
+        for group in self.groups.ids() {
+            self.note_reserved(now, group, self.groups[group].reserved, false);
+        }
+        self.erased_at.as_mut_slice().fill(Instant::START);
         self.ops = Ops::default();
         self.payloads = Payloads::new(layout.units_per_batch);
         for group in self.groups.ids() {

@@ -10,7 +10,7 @@ use crate::device::flash::schedule::kinds::Schedule;
 use crate::device::flash::shape::Shape;
 use crate::device::flash::working::Rules;
 use crate::device::flash::{BinPlace, Flash, command};
-use engine::Column;
+use engine::{Column, Instant};
 use ftl::{BinId, Layout};
 use nand::{Geometry, GroupId, Timing, Units};
 use std::collections::VecDeque;
@@ -46,6 +46,8 @@ impl Flash {
                 units.groups as usize,
             ),
             ledgers: Ledgers::new(&units, &places),
+            holds: None,
+            erased_at: Column::filled(Instant::START, layout.bins as usize),
             channels: Column::filled(
                 Channel::new(scheduler.channel.order()),
                 geometry.channels as usize,

@@ -2,7 +2,7 @@
 
 use crate::device::blames::{BlameId, Blames, UNCHARGED};
 use crate::device::flash::counters::OpKind;
-use crate::device::ids::{EntryId, OpId, PayloadId, RequestId, UpdateId};
+use crate::device::ids::{EntryId, OpId, PayloadId, RebuildId, RequestId, UpdateId};
 use engine::{IdOrNone, Instant, Slab, Span};
 use ftl::{Batch, BinId, BlockId};
 use metrics::{Blame, Holder, Ledger, SnapshotId, Snapshots, State};
@@ -14,6 +14,8 @@ use std::ops::{Index, IndexMut};
 pub enum Owner {
     /// Part of a host read.
     Read(RequestId, u32),
+    /// A member of a read's rebuild.
+    Rebuild(RebuildId, u32),
     /// A row of the read before a partial write of a buffer entry.
     RmwRead(EntryId, u32),
     /// A row of a read for the parity of an update.

@@ -33,7 +33,11 @@ impl Kept {
     /// True for operations of the unit: those that occupied it before may have to leave the
     /// channel before the collection can begin.
     pub(super) fn is_for(&self, op: &Op) -> bool {
-        op.group == self.group && op.cells & self.cells != 0
+        self.is_for_cells(op.group, op.cells)
+    }
+    /// The same for cells in a group.
+    pub(super) fn is_for_cells(&self, group: GroupId, cells: u64) -> bool {
+        group == self.group && cells & self.cells != 0
     }
     /// Notes that an operation of the unit waits for the channel, as of a channel that is not
     /// reserved. Operations of other units need no event: they wait for the end of the reservation.

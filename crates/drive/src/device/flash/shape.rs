@@ -18,6 +18,8 @@ pub(in crate::device) struct Shape {
     pub whole_batch: u64,
     /// Bytes of a row that hold data of one unit.
     pub unit_in_row: u64,
+    /// Rows of one unit.
+    unit_rows: u64,
     /// Bytes that lie in one page as a piece: a mapping unit, or a page if units are larger.
     chunk_bytes: u64,
     /// Bytes that a read transfers as a whole: a codeword of a chunk, or a chunk.
@@ -46,6 +48,7 @@ impl Shape {
             all_planes: layout.all_planes(),
             whole_batch: layout.whole_batch(),
             unit_in_row: in_row,
+            unit_rows: layout.unit_bytes / in_row,
             chunk_bytes,
             word_bytes,
             words: up_to(layout.row_bytes() / word_bytes, word_bytes),
@@ -67,6 +70,10 @@ impl Shape {
     #[inline]
     pub(in crate::device) fn of_units(&self, mask: u64) -> Span {
         self.units[count_bits(mask) as usize]
+    }
+    /// Rows of a unit.
+    pub(in crate::device) fn rows_of_unit(&self) -> u64 {
+        self.unit_rows
     }
     /// Channel time of a row.
     pub(in crate::device) fn of_row(&self) -> Span {

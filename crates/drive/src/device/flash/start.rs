@@ -358,7 +358,11 @@ impl Flash {
                 sense + program
             }
             OpKind::Erase if self.is_suspendable(kind) => return self.begin_work(time, p, id),
-            OpKind::Erase => self.timing.erase.total(),
+            OpKind::Erase => {
+                let span = self.timing.erase.total();
+                self.note_erase(id, time.now + span);
+                span
+            }
             OpKind::Program | OpKind::Modify => unreachable!("what carries data starts otherwise"),
         };
         time.agenda.schedule(time.now + span, Event::Array(id), sequence);

@@ -12,7 +12,7 @@ use crate::device::flash::{Flash, Note, Placement};
 use crate::device::ids::OpId;
 use crate::policies::routing::{Meeting, Route};
 use crate::policies::suspension::{Asked, Interruption};
-use engine::Instant;
+use engine::{Instant, Span};
 use metrics::State;
 use nand::{GroupId, Progress, Pulses, Stop};
 
@@ -277,6 +277,16 @@ impl Flash {
         group.has_reservation()
             && (group.is_reserved(working.cells)
                 || !group.has_reads_on(&self.ops, working.cells, hosts_only))
+    }
+
+    /// Time until reads can use the cells of a running operation: its next safe point, or its end if
+    /// it is no longer suspended.
+    pub(super) fn rest_for_reads(&self, now: Instant, working: &Working) -> Span {
+        let pulses = self.pulses(working);
+        let (progress, entered) = working.at(pulses, now);
+        let is_deaf = working.suspensions >= self.rules_of(working).most;
+        let rest = if is_deaf { progress.to_end(pulses) } else { progress.to_safe_point(pulses) };
+        (entered + rest).saturating_since(now)
     }
 
     /// The end of a running operation if nothing interrupts it.

@@ -293,7 +293,7 @@ fn a_unit_that_awaits_the_command_of_another_erase_is_not_busy() {
     chip.assert_ends(erase, 3 + ERASE);
     chip.assert_ends(read, 3 + 1 + SENSE + CARRY);
     let blame = chip.flash.ops.blame_ref(read.id);
-    assert_eq!(blame.of(State::ChannelErase), Span::from_ns(2_000));
+    assert_eq!(blame.of(State::ChannelCommand), Span::from_ns(2_000));
     // The command is part of the time that the erase occupies its unit.
     let busy = chip.flash.unit_busy(&chip.time);
     let busy: Vec<u64> = busy.iter().map(|span| span.as_ns() / 1_000).collect();

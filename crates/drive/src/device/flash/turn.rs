@@ -184,6 +184,7 @@ impl Flash {
         let (group, cells) = (self.places[bin].group, self.places[bin].erase);
         self.groups[group].keep(cells, bin);
         self.follow(time, bin, cells);
+        self.note_reserved(time.now, group, cells, true);
     }
 
     /// Ends the reservation of a bin's unit for its collection; returns true if it was reserved.
@@ -192,6 +193,7 @@ impl Flash {
         let was_reserved = self.groups[group].give_back(cells, bin);
         if was_reserved {
             self.follow(time, bin, cells);
+            self.note_reserved(time.now, group, cells, false);
         }
         was_reserved
     }

@@ -7,7 +7,7 @@ use crate::device::flash::Flash;
 use crate::device::flash::counters::OpKind;
 use crate::device::flash::op::{AsksFor, NO_ENTRY, Op, Owner};
 use crate::device::flash::working::WorkingView;
-use crate::device::ids::{EntryId, OpId, RequestId};
+use crate::device::ids::{EntryId, OpId};
 use crate::device::standing::{Stage, Standing};
 use engine::{Instant, Span};
 use ftl::BinId;
@@ -74,18 +74,16 @@ impl Flash {
         Survey { flash: self, now: time.now, ids: self.ops.ids(), waits, works, begun }
     }
 
-    /// Adds the blame of a request's first operation so far, and of its present wait. Service that
+    /// Adds the blame of the first operation of a request's parts so far, and of its present wait. Service that
     /// is under way is charged as a whole.
     pub(in crate::device) fn charge_so_far(
         &mut self,
         time: &Time,
-        of: RequestId,
+        part_of: impl Fn(Owner) -> Option<u32>,
         blame: &mut Blame,
     ) {
-        let reads = self.ops.ids().into_iter().filter_map(|id| match self.ops[id].owner {
-            Owner::Read(request, part) if request == of => Some((part, id)),
-            _ => None,
-        });
+        let parts = |id: OpId| Some((part_of(self.ops[id].owner)?, id));
+        let reads = self.ops.ids().into_iter().filter_map(parts);
         let Some((_, id)) = reads.min() else { return };
         blame.add(self.ops.blame_ref(id));
         let Op { waits, since, group, cells, channel, asks_for, .. } = self.ops[id];

@@ -78,6 +78,7 @@ impl Gc {
         self.write_rest(base, bin);
         if self.permits.is_some() {
             self.return_permit(base, bin);
+            self.pass_turn(base, bin);
         }
         self.lift_for_readers(base, bin);
         self.note_space(base, bin);

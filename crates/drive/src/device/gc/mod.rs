@@ -4,16 +4,19 @@ mod backlog;
 mod chain;
 mod collect;
 mod gate;
+mod hold;
 mod job;
 mod moves;
 mod permission;
 mod permits;
+mod rotate;
 mod rounds;
 mod scrub;
 mod streaming;
 #[cfg(test)]
 mod tests;
 mod turn;
+mod turns;
 mod victims;
 pub mod why;
 
@@ -64,7 +67,7 @@ impl Gc {
             jobs: Column::from_fn(layout.bins as usize, |_| Job::default()),
             backlogs: Column::from_fn(layout.bins as usize, |_| Backlog::default()),
             thwarted: Vec::new(),
-            permits: Permits::new(&config.ftl.gc, layout, Geometry::from(geometry).channels),
+            permits: Permits::new(config, layout, Geometry::from(geometry).channels),
         }
     }
 }

@@ -12,6 +12,9 @@ impl Gc {
         if self.permits.is_none() {
             return true;
         }
+        if !self.has_turn(base, bin) {
+            return false;
+        }
         if self.has_copied(bin) && self.permits.as_ref().is_some_and(|of| of.has_waiting()) {
             // Others have a turn between two victims.
             self.end_permit(base, bin, true);
@@ -66,9 +69,10 @@ impl Gc {
             && self.permits.as_ref().is_some_and(|permits| permits.is_used(bin))
     }
 
-    /// True if a bin's collection waits for a permit, or for channels.
-    pub(super) fn awaits_permit(&self, bin: BinId) -> bool {
+    /// True if a bin's collection waits for a permit, for channels, or for its turn.
+    pub(super) fn awaits_permit(&self, base: &Base, bin: BinId) -> bool {
         self.permits.as_ref().is_some_and(|permits| permits.is_waiting(bin))
+            || self.awaits_turn(base, bin)
     }
 
     /// Returns a bin's permit if it has copied all that it was to copy.
@@ -104,5 +108,6 @@ impl Gc {
         waiting.sort_by_key(|bin| base.space.ftl.level(*bin) != Level::Foreground);
         // The bin that is added last is looked at first.
         base.space.look_at(waiting.into_iter().rev());
+        self.pass_turn(base, bin);
     }
 }

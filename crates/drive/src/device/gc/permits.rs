@@ -1,8 +1,11 @@
 //! Permits: leave of collections to copy, where the number of those that copy at the same time is
-//! limited (`ftl.gc.at_once`), or where one reserves channels (`ftl.gc.blocking`).
+//! limited (`ftl.gc.at_once`), where one reserves channels (`ftl.gc.blocking`), or where they take turns
+//! in groups of stripes (`scheduler.rotation`).
 
+use crate::config::DriveConfig;
+use crate::device::gc::turns::Turns;
 use engine::Column;
-use ftl::{BinId, Blocking, GcConfig, Layout};
+use ftl::{BinId, Blocking, Layout};
 use nand::ChannelId;
 
 /// A bin's permit.
@@ -28,13 +31,18 @@ pub struct Permits {
     used: u32,
     /// Bins that wait for a permit, the oldest first.
     waiting: Vec<BinId>,
+    /// Turns in groups of stripes, if there are any.
+    pub(super) turns: Option<Turns>,
 }
 
 impl Permits {
     /// Permits of a new drive; none if collections need no leave.
-    pub fn new(config: &GcConfig, layout: &Layout, channels: u32) -> Option<Box<Self>> {
+    pub fn new(config: &DriveConfig, layout: &Layout, channels: u32) -> Option<Box<Self>> {
+        let width = config.ftl.parity.map(|parity| parity.width);
+        let turns = Turns::new(&config.scheduler.rotation, width, layout);
+        let config = &config.ftl.gc;
         let at_once = config.at_once.unwrap_or_default();
-        if config.at_once.is_none() && config.blocking == Blocking::Plane {
+        if config.at_once.is_none() && config.blocking == Blocking::Plane && turns.is_none() {
             return None;
         }
         // Only one collection can have a channel, or all of them.
@@ -51,6 +59,7 @@ impl Permits {
             used_of_channel: Column::filled(0, channels as usize),
             used: 0,
             waiting: Vec::new(),
+            turns,
         }))
     }
 
@@ -61,6 +70,7 @@ impl Permits {
             used_of_channel: Column::filled(0, self.used_of_channel.len()),
             used: 0,
             waiting: Vec::new(),
+            turns: self.turns.as_ref().map(Turns::begun_anew),
             ..*self
         })
     }
@@ -82,6 +92,11 @@ impl Permits {
         *used_of_channel += 1;
         self.of_bin[bin] = Permit::Claims;
         true
+    }
+
+    /// True if a bin has a permit.
+    pub fn has(&self, bin: BinId) -> bool {
+        self.of_bin[bin] != Permit::None
     }
 
     /// Takes a bin's permit.

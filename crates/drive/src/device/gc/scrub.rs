@@ -4,7 +4,6 @@
 
 use crate::device::Base;
 use crate::device::event::Event;
-use crate::device::flash::op::Owner;
 use crate::device::gc::Gc;
 use crate::device::gc::gate::{Leave, Maintenance};
 use crate::device::gc::turn::Turn;
@@ -40,9 +39,7 @@ impl Gc {
     fn only_scrubs(&self, base: &Base) -> bool {
         let scrubs = |op: OpId| {
             let op = base.flash.op(op);
-            let is_host =
-                matches!(op.owner, Owner::Read(..) | Owner::RmwRead(..) | Owner::Flush(_));
-            !is_host && base.space.task(op.bin).scrubs
+            op.is_collection() && base.space.task(op.bin).scrubs
         };
         base.time.agenda.events().all(|event| match event {
             Event::Scrub => true,

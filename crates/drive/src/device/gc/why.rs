@@ -26,7 +26,7 @@ impl Gc {
         match (task.draining.first(), self.jobs[bin].victim, task.deferred.len()) {
             (Some(block), ..) => Rest::Readers(*block, ftl.reads_under_way(*block)),
             (_, Some(block), _) => Rest::Turn(block),
-            (.., 0) if self.awaits_permit(bin) => Rest::Permit,
+            (.., 0) if self.awaits_permit(base, bin) => Rest::Permit,
             (.., 0) => Rest::Victim { free: ftl.free_blocks(bin), good: ftl.good_blocks(bin) },
             (.., erases) => Rest::Burst(erases),
         }

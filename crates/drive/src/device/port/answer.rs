@@ -68,6 +68,8 @@ impl Port {
             finished: base.time.now,
             unmapped: request.unmapped,
             failed: request.parts.failed(),
+            met: request.met,
+            blocked: request.blocked,
         };
         if let Some(audit) = &mut base.audit {
             let ticket = std::mem::take(self.requests.ticket(id));

@@ -3,8 +3,11 @@
 mod answer;
 pub mod bus;
 mod cross;
+mod detour;
 pub mod link;
 pub mod read;
+mod rebuild;
+mod rebuilds;
 mod take_in;
 #[cfg(test)]
 mod tests;
@@ -15,6 +18,7 @@ use crate::device::pieces::Piece;
 use crate::device::request::{Completion, Requests};
 use link::Link;
 use metrics::Digest;
+use rebuilds::Detours;
 
 /// Commands under way.
 #[derive(Clone)]
@@ -24,6 +28,8 @@ pub struct Port {
     link: Link,
     /// Parts of the read that is being split, kept for its memory.
     pieces: Vec<Piece>,
+    /// Reads that go round collection, if there are any or reads that meet it are recorded.
+    detours: Option<Box<Detours>>,
     // ---- results ----
     done: Vec<Completion>,
     digest: Digest,
@@ -35,8 +41,18 @@ impl Port {
             requests: Requests::new(config.overheads()),
             link: Link::new(&config.host_link()),
             pieces: Vec::new(),
+            detours: Detours::new(config),
             done: Vec::new(),
             digest: Digest::default(),
         }
+    }
+
+    /// True if reads that meet collection are recorded.
+    pub(in crate::device) fn records_holds(&self) -> bool {
+        self.detours.is_some()
+    }
+    /// Begins to record the reads that meet collection, and those that wait for it.
+    pub(in crate::device) fn record_collection(&mut self) {
+        self.detours.get_or_insert_with(Detours::record);
     }
 }

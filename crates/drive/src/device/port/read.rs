@@ -2,7 +2,9 @@
 
 use crate::device::Base;
 use crate::device::flash::op::{Class, Owner};
+use crate::device::gc::Gc;
 use crate::device::ids::{EntryId, OpId, RequestId};
+use crate::device::pieces::Piece;
 use crate::device::port::Port;
 use crate::device::request::Touches;
 use crate::device::write::Write;
@@ -24,7 +26,13 @@ impl Class {
 
 impl Port {
     /// Takes a read in: buffer hits, unmapped units, page reads.
-    pub(in crate::device) fn read(&mut self, base: &mut Base, write: &mut Write, id: RequestId) {
+    pub(in crate::device) fn read(
+        &mut self,
+        base: &mut Base,
+        gc: &Gc,
+        write: &mut Write,
+        id: RequestId,
+    ) {
         let request = &self.requests[id];
         let command = request.command;
         let class = Class::of_read(request.priority);
@@ -48,6 +56,10 @@ impl Port {
             match base.space.ftl.lookup(lpn) {
                 Some(ppn) => {
                     base.audit_flash_read(&mut self.requests, id, lpn, ppn);
+                    if let Some(detours) = &mut self.detours {
+                        detours.found.push((lpn, ppn));
+                        continue;
+                    }
                     base.split(&mut pieces, lpn, ppn, command.offset, command.end());
                     base.audit_pieces(&pieces, lpn, ppn, command.offset, command.end());
                 }
@@ -57,9 +69,32 @@ impl Port {
                 }
             }
         }
-        // Buffer hits and unmapped units are one part, done after a buffer access.
-        let from_buffer = hits > 0 || (pieces.is_empty() && self.requests[id].parts.made() == 0);
+        let rebuild = match self.detours.is_some() {
+            true => self.split_found(base, (gc, write), id, &mut pieces),
+            false => Vec::new(),
+        };
+        if !rebuild.is_empty() {
+            let part = self.requests[id].parts.add(1);
+            self.begin_rebuild(base, (id, part), class, &rebuild);
+        }
+        self.begin_parts(base, write, id, class, &pieces, hits > 0);
+        self.pieces = pieces;
+    }
+
+    /// Asks for the last parts of a read: pieces, and buffer hits and unmapped units, which are one
+    /// part, done after a buffer access.
+    #[inline(always)]
+    fn begin_parts(
+        &mut self,
+        base: &mut Base,
+        write: &mut Write,
+        id: RequestId,
+        class: Class,
+        pieces: &[Piece],
+        has_hits: bool,
+    ) {
         let parts = &mut self.requests[id].parts;
+        let from_buffer = has_hits || (pieces.is_empty() && parts.made() == 0);
         let next = parts.add(pieces.len() as u32 + u32::from(from_buffer));
         parts.close();
         for (part, piece) in pieces.iter().enumerate() {
@@ -72,7 +107,6 @@ impl Port {
             self.requests.part_done(id, part, copied, &blame, base.flash.blames());
             self.try_answer(base, write, id);
         }
-        self.pieces = pieces;
     }
 
     /// Continues after a page read for a host has left its channel.
@@ -89,6 +123,9 @@ impl Port {
         let failed = base.flash.op(op).failed;
         if failed > 0 {
             self.requests.part_failed(id, failed.into());
+        }
+        if self.detours.is_some() && base.flash.blame(op).has_hold() {
+            self.requests[id].blocked = true;
         }
         let blame = base.flash.hand_over_blame(op);
         let blames = base.flash.blames();

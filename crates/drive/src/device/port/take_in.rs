@@ -55,6 +55,9 @@ impl Port {
     /// Forgets all commands, because the power is cut.
     pub(in crate::device) fn begin_anew(&mut self) {
         self.requests.begin_anew();
+        if let Some(detours) = &mut self.detours {
+            detours.clear();
+        }
         self.link.clear();
     }
 }

@@ -71,6 +71,13 @@ impl Space {
         self.ftl.layout.bin(self.ftl.layout.block(ppn))
     }
 
+    /// The bin that a unit lies in, and the planes of its block.
+    pub(in crate::device) fn planes_of(&self, ppn: Ppn) -> (BinId, u64) {
+        let layout = &self.ftl.layout;
+        let (block, place) = layout.block_and_place(ppn);
+        (layout.bin(block), layout.planes_of_slot(layout.batch_and_slot(place).1))
+    }
+
     /// The batch that a unit lies in.
     pub(in crate::device) fn batch_of(&self, ppn: Ppn) -> Batch {
         let (block, place) = self.ftl.layout.block_and_place(ppn);

@@ -49,7 +49,8 @@ impl Device {
     /// The blame of an unfinished request so far: its own, and that of its first operation.
     pub fn blame_so_far(&mut self, id: RequestId) -> Blame {
         let mut blame = self.port.requests.blame_so_far(id, self.base.flash.all_blames());
-        self.base.flash.charge_so_far(&self.base.time, id, &mut blame);
+        let part_of = |owner| self.port.part_of(id, owner);
+        self.base.flash.charge_so_far(&self.base.time, part_of, &mut blame);
         blame
     }
 }
@@ -73,7 +74,7 @@ impl Walk<'_> {
     /// Every unfinished part of a request.
     fn parts(&self, id: RequestId) -> Vec<Standing> {
         let Device { base, write, port, .. } = self.device;
-        let reads = self.flash.owned(|owner| matches!(owner, Owner::Read(of, _) if of == id));
+        let reads = self.flash.owned(|owner| port.part_of(id, owner).is_some());
         let entries = write.awaited_by(id, &base.time, &self.flash).into_iter();
         let due = port.due(&base.time, id).map(|(event, at)| self.due(event, at));
         let admission = write.admission(id).map(|waits| self.admission(waits, port.since(id)));

@@ -18,7 +18,7 @@ use crate::device::join::{Aside, Join};
 use buffer::Buffer;
 use by_entry::ByEntry;
 use engine::{Column, Instant};
-use ftl::{Layout, PartialWrites, PoolId};
+use ftl::{Layout, PartialWrites, PoolId, StripeId};
 use metrics::{Blame, State};
 use updates::Updates;
 
@@ -67,7 +67,10 @@ pub struct Write {
 impl Write {
     pub fn new(config: &DriveConfig, layout: &Layout) -> Self {
         let modifies = config.ftl.partial_writes == PartialWrites::Plane;
-        let updates = config.ftl.parity.map(|parity| Updates::new(parity, layout));
+        let updates = config.ftl.parity.map(|parity| {
+            let goes_round = config.scheduler.read_routing.detours().is_some();
+            Updates::new(parity, goes_round, layout)
+        });
         let empty = Self::empty(config.buffer.clone(), modifies, layout);
         Self { gathers: empty.gathers || updates.is_some(), updates, ..empty }
     }
@@ -108,6 +111,10 @@ impl Write {
     }
     fn updates_mut(&mut self) -> &mut Updates {
         self.updates.as_mut().expect("data has parity")
+    }
+    /// True if a stripe has an update under way: its pages do not agree with its parity.
+    pub(in crate::device) fn is_updated(&self, stripe: StripeId) -> bool {
+        self.updates.as_ref().is_some_and(|updates| updates.of(stripe).is_some())
     }
     /// True if a partial write is an in-plane read-modify-write.
     pub(in crate::device) fn modifies(&self) -> bool {

@@ -72,6 +72,8 @@ pub struct Updates {
     // ---- constant ----
     /// Time to compute the parity of a stripe.
     pub(super) xor: Span,
+    /// True if reads go round collection.
+    pub(super) goes_round: bool,
     /// Units of a program.
     pub(super) batch: u32,
     // ---- state ----
@@ -93,10 +95,11 @@ pub struct Updates {
 
 impl Updates {
     /// No update yet.
-    pub fn new(config: ParityConfig, layout: &Layout) -> Box<Self> {
+    pub fn new(config: ParityConfig, goes_round: bool, layout: &Layout) -> Box<Self> {
         let pools = layout.pool_count() as usize;
         Box::new(Self {
             xor: config.xor.map_or(Span::ZERO, |xor| xor.span()),
+            goes_round,
             batch: layout.units_per_batch,
             updates: Slab::default(),
             of_stripe: BTreeMap::new(),

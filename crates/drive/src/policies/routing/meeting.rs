@@ -21,6 +21,30 @@ pub struct Meeting {
     pub asking: u32,
 }
 
+/// The hold of collection on a unit or a channel: it uses it or has reserved it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Hold {
+    /// Time for which it lasts, as far as the firmware can tell.
+    pub rest: Span,
+    /// True if collection still copies, and does not only erase.
+    pub copies: bool,
+}
+
+/// A stripe of which a read needs data that collection holds. The read may go round.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Detour {
+    /// The hold on the data that the read asks for: the longest, if there are several.
+    pub held: Hold,
+    /// The longest rest of a hold on what would be read besides.
+    pub beside: Span,
+    /// Number of mapping units that would be read besides.
+    pub extra: u32,
+    /// Time to read a mapping unit that nothing holds.
+    pub read: Span,
+    /// True if collections take turns in each group of stripes.
+    pub rotates: bool,
+}
+
 /// Action of a read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Route {

@@ -1,16 +1,18 @@
-//! Read routing: a read waits for an erase or a program that may be suspended, and either asks it
-//! to suspend or does not.
+//! Read routing. A read that waits for an erase or a program that may be suspended either asks it to
+//! suspend or does not. A read of data that collection holds may go round: it is routed once, when
+//! the firmware takes it in.
 //!
 //! A new policy is a file here and a line of the list below: its tag, the list in error
 //! messages, the schema, the documentation and the contract tests follow from the line.
 
 mod meeting;
 
-pub use meeting::{Meeting, Route, RouteTo};
+pub use meeting::{Detour, Hold, Meeting, Route, RouteTo};
 pub use python::RouteOutside;
+pub use reconstruct::Reconstruct;
 
 settings::family! {
-    /// Action of a read that waits for an erase or a program that may be suspended.
+    /// Action of a read that meets collection, or an erase or a program that may be suspended.
     ReadRouting asks route(meeting: &Meeting) -> Route;
     /// Reads wait until the operation is over.
     "wait" => wait::Wait,
@@ -18,6 +20,9 @@ settings::family! {
     "suspend" => suspend::Suspend,
     /// A read asks the operation to suspend if it would wait for longer than a bound.
     "deadline" => deadline::Deadline,
+    /// A read goes round data that collection holds: the data is computed from the rest of its
+    /// stripe.
+    "reconstruct" => reconstruct::Reconstruct,
     /// A function of the user decides.
     "python" => python::Python,
 }
@@ -34,6 +39,13 @@ impl ReadRouting {
     /// True if the answer may depend on the number of reads that have asked before.
     pub fn counts_those_that_ask(&self) -> bool {
         matches!(self, Self::Python(_))
+    }
+    /// The policy of reads that go round collection, if they may.
+    pub fn detours(&self) -> Option<&Reconstruct> {
+        match self {
+            Self::Reconstruct(policy) => Some(policy),
+            _ => None,
+        }
     }
     /// True if no read ever asks.
     pub fn never_asks(&self) -> bool {

@@ -162,7 +162,7 @@ fn check_programs(run: &Run, all_counted: bool) {
     let programs: u64 = [OpKind::Program, OpKind::CopyBack, OpKind::Modify]
         .into_iter()
         .flat_map(|kind| {
-            [Holder::HostProgram, Holder::GcProgram, Holder::Scrub]
+            [Holder::HostProgram, Holder::Parity, Holder::GcProgram, Holder::Scrub]
                 .map(|by| counters.commands(kind, by))
         })
         .sum();
@@ -259,6 +259,8 @@ pub struct Done {
     pub arrived: u64,
     pub finished: u64,
     pub unmapped: u32,
+    pub met: bool,
+    pub blocked: bool,
     pub blame: Vec<(State, u64)>,
 }
 
@@ -417,6 +419,8 @@ impl Bench {
                     arrived: completion.arrived.as_ns(),
                     finished: completion.finished.as_ns(),
                     unmapped: completion.unmapped,
+                    met: completion.met,
+                    blocked: completion.blocked,
                     blame,
                 });
             }

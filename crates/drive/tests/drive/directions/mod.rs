@@ -48,6 +48,8 @@ parts! {
     collection: "drive.ftl.gc";
     parity: "drive.ftl.parity";
     scheduler: "drive.scheduler";
+    detours: "drive.scheduler.read_routing(reconstruct)";
+    rotation: "drive.scheduler.rotation";
     rounds: "drive.scheduler.rounds";
     suspension: "drive.scheduler.suspension", "drive.scheduler.program_suspension",
         "drive.scheduler.erase_batching", "drive.nand.program_steps",

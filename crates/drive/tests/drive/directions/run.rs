@@ -8,6 +8,10 @@ use drive::Run;
 use drive::check::check;
 use host::Kind;
 
+/// Reads and writes that make the drive collect.
+const COLLECTS: &str =
+    "[[workload]]\nname = \"host\"\nreads = \"50 %\"\nqueue_depth = 4\n[run]\nrequests = 4000\n";
+
 fn reads(parameter: &'static str, run: &str) -> Case {
     case(parameter)
         .filled()
@@ -124,6 +128,16 @@ pub fn cases() -> Vec<Case> {
             })
             .left_out([2, 79])
             .under([("10 ms", [2, 79]), ("5 ms", [4, 39]), ("1 ms", [19, 7])]),
+        // Each write erases, which reads meet half of the time or more.
+        reads("record.collection", "requests = 400")
+            .text(COLLECTS)
+            .see("reads that met collection: counted and some; and its time", |scene| {
+                let run = scene.run();
+                let stats = crate::common::stats(&run, 0, Kind::Read);
+                [u64::from(run.measured().unit_held().is_some()), u64::from(stats.met > 0)]
+            })
+            .left_out([0, 0])
+            .under([("false", [0, 0]), ("true", [1, 1])]),
         reads("record.slowest", "requests = 150")
             .see("the slowest requests that are kept", |scene| {
                 let run = scene.run();

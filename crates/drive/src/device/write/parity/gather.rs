@@ -105,7 +105,11 @@ impl Write {
             .chain(pool_of_parity)
             .collect();
         let of_parity = ftl.lookup(parity).map(|ppn| (parity, ppn));
-        let reads = if update.drops { Vec::new() } else { fewest(old, clean, of_parity) };
+        let is_held = |(_, ppn): &(Lpn, Ppn)| self.updates().goes_round && base.is_held(*ppn);
+        let reads = match update.drops {
+            true => Vec::new(),
+            false => choose_reads(old, clean, of_parity, is_held),
+        };
         let updates = self.updates_mut();
         pools.iter().for_each(|pool| updates.coming[*pool] += 1);
         updates.of_holes += u32::from(due.is_none());
@@ -116,8 +120,16 @@ impl Write {
 }
 
 /// The units that give the new parity of a stripe with the fewest reads: the data that leaves it and
-/// the old parity, or (only if they are fewer) the data that stays.
-pub(super) fn fewest<T>(mut old: Vec<T>, clean: Vec<T>, parity: Option<T>) -> Vec<T> {
+/// the old parity, or (only if they are fewer) the data that stays. If collection holds some of these
+/// and none of the others, the others: reads go round collection.
+pub(super) fn choose_reads<T>(
+    mut old: Vec<T>,
+    clean: Vec<T>,
+    parity: Option<T>,
+    is_held: impl Fn(&T) -> bool,
+) -> Vec<T> {
     old.extend(parity);
-    if old.len() <= clean.len() { old } else { clean }
+    let (fewest, others) = if old.len() <= clean.len() { (old, clean) } else { (clean, old) };
+    let goes_round = fewest.iter().any(&is_held) && !others.iter().any(is_held);
+    if goes_round { others } else { fewest }
 }

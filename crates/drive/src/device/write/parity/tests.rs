@@ -2,7 +2,7 @@
 
 use crate::device::Device;
 use crate::device::ids::{EntryId, UpdateId};
-use crate::device::write::parity::gather::fewest;
+use crate::device::write::parity::gather::choose_reads;
 use crate::device::write::updates::{Unit, Updates};
 use engine::Instant;
 use ftl::{PoolId, StripeId};
@@ -42,12 +42,22 @@ fn alone(device: &mut Device, kind: Kind, page: u64, pages: u64) {
 fn parity_is_computed_from_the_fewest_units() {
     // By the members that change and those that do not: 7 of them, all with data.
     for (changed, reads) in [(1, 2), (2, 3), (3, 4), (4, 3), (5, 2), (6, 1), (7, 0)] {
-        let found = fewest(vec!["old"; changed], vec!["clean"; 7 - changed], Some("parity"));
+        let found =
+            choose_reads(vec!["old"; changed], vec!["clean"; 7 - changed], Some("parity"), |_| {
+                false
+            });
         assert_eq!(found.len(), reads, "{changed} of 7");
         assert_eq!(found.contains(&"parity"), changed <= 3, "{changed} of 7");
     }
-    assert!(fewest(vec![], vec![], None::<()>).is_empty(), "the first data of a stripe");
-    assert_eq!(fewest(vec![], vec!["clean"], Some("parity")), ["parity"], "as many either way");
+    assert!(
+        choose_reads(vec![], vec![], None::<()>, |_| false).is_empty(),
+        "the first data of a stripe"
+    );
+    assert_eq!(
+        choose_reads(vec![], vec!["clean"], Some("parity"), |_| false),
+        ["parity"],
+        "as many either way"
+    );
 }
 
 #[test]

@@ -1,0 +1,49 @@
+//! Collections that wait for their turn in a group of stripes.
+
+use crate::policies::rotation::Rotation;
+use engine::{Column, typed_id};
+use ftl::{BinId, Layout, PoolId};
+
+typed_id! {
+    /// Neighbouring pools over which stripes lie.
+    pub struct StripeGroupId;
+}
+
+/// Collections that wait for their turn.
+#[derive(Clone)]
+pub struct Turns {
+    // ---- constant ----
+    pub(super) policy: Rotation,
+    width: u32,
+    // ---- state ----
+    pub(super) waiting: Column<StripeGroupId, Vec<BinId>>,
+}
+
+impl Turns {
+    /// Nobody waits yet; none if there are no turns.
+    pub fn new(policy: &Rotation, width: Option<u32>, layout: &Layout) -> Option<Self> {
+        let width = width.filter(|_| policy.takes_turns())?;
+        let groups = (layout.pool_count() / width) as usize;
+        Some(Self { policy: policy.clone(), width, waiting: Column::filled(Vec::new(), groups) })
+    }
+    /// The same while nothing is collected.
+    pub fn begun_anew(&self) -> Self {
+        let waiting = Column::filled(Vec::new(), self.waiting.len());
+        Self { policy: self.policy.clone(), waiting, ..*self }
+    }
+
+    /// The group of a bin.
+    pub fn group_of(&self, layout: &Layout, bin: BinId) -> StripeGroupId {
+        StripeGroupId(layout.pool_of_bin(bin).0 / self.width)
+    }
+    /// The pools of a group.
+    pub fn pools(&self, group: StripeGroupId) -> impl Iterator<Item = PoolId> + use<> {
+        (group.0 * self.width..(group.0 + 1) * self.width).map(PoolId)
+    }
+    /// Notes that a collection waits, unless that is noted.
+    pub fn wait(&mut self, group: StripeGroupId, bin: BinId) {
+        if !self.waiting[group].contains(&bin) {
+            self.waiting[group].push(bin);
+        }
+    }
+}

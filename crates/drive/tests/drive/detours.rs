@@ -1,0 +1,243 @@
+//! Reads that go round collection, and the record of reads that meet it. On the drives here 8 planes
+//! make stripes of 7 pages of data and one of parity; a page is read in 25 + 100 us, copied back in 25
+//! + 200, and erased in 1500 us. A plane that collects is reserved until its erase has ended.
+
+use crate::common::{Bench, Done, Override, experiment, run_fast, set, stats};
+use drive::OpKind;
+use engine::Streams;
+use host::Kind;
+use metrics::{Holder, State};
+
+const US: u64 = 1_000;
+const PAGE: u64 = 4_096;
+const SENSE: u64 = 25 * US;
+const CARRY: u64 = 100 * US;
+pub const ERASE: u64 = 1_500 * US;
+const XOR: u64 = 3 * US;
+
+/// Planes of 12 blocks of 8 pages, a third of them used; a plane collects at 2 free blocks.
+pub fn drive(channels: u32, more: &[Override]) -> Vec<Override> {
+    let shape = [
+        set("geometry.channels", channels),
+        set("geometry.packages_per_channel", 8 / channels),
+        set("geometry.blocks_per_plane", 12),
+        set("geometry.pages_per_block", 8),
+        set("ftl.over_provisioning.exported", format!("{} B", 7 * 32 * PAGE)),
+        set("ftl.allocation.pool", "plane"),
+        set("ftl.parity", "{ width = 8, xor = '3 us' }"),
+        set("ftl.gc.background", "2 blocks"),
+        set("ftl.gc.foreground", "2 blocks"),
+        set("ftl.gc.stop", "2 blocks"),
+        set("ftl.gc.preemptible", "false"),
+        set("ftl.gc.copy_back", "true"),
+        set("scheduler.read_routing", "reconstruct"),
+        set("buffer.size", "64 KiB"),
+    ];
+    [&shape[..], more].concat()
+}
+
+/// The first page of a stripe. It lies on plane 0, except in every eighth stripe, which has its parity
+/// there; the others have theirs on the other planes in turn.
+pub fn first_of(stripe: u64) -> u64 {
+    7 * stripe * PAGE
+}
+
+/// A drive on which only plane 0 collects, at the moment at which it begins to erase the first block
+/// with data that it copied. Nothing else is under way.
+fn collecting(overrides: &[Override]) -> Bench {
+    collect(Bench::filled(overrides))
+}
+
+/// The same, for a drive that is filled.
+pub fn collect(mut bench: Bench) -> Bench {
+    bench.device.record_collection();
+    let work = |bench: &Bench| {
+        let counters = bench.device.counters();
+        let copies = counters.commands(OpKind::CopyBack, Holder::GcProgram);
+        [copies, counters.commands(OpKind::Erase, Holder::Erase)]
+    };
+    let mut pages = Streams::new(7).stream("pages of plane 0");
+    for number in 0.. {
+        assert!(number < 500, "plane 0 never collects");
+        let now = bench.settle();
+        let turn = pages.below(28);
+        bench.submit(now, Kind::Write, first_of(turn / 7 * 8 + turn % 7), PAGE);
+        while bench.step() {
+            if work(&bench).iter().all(|count| *count > 0) {
+                return bench;
+            }
+        }
+    }
+    unreachable!("it collects")
+}
+
+/// A read that is submitted now, with what it added to units rebuilt and units read besides.
+fn read(bench: &mut Bench, offset: u64, bytes: u64) -> (Done, [u64; 2]) {
+    let before = *bench.device.counters();
+    let now = bench.device.now().as_ns();
+    let tag = bench.submit(now, Kind::Read, offset, bytes);
+    bench.until(now + 1);
+    let after = bench.device.counters().since(&before);
+    while !bench.is_done(tag) {
+        bench.step();
+    }
+    (bench.done(tag).clone(), [after.rebuilt, after.read_beside])
+}
+
+#[test]
+fn a_rebuilt_read_takes_as_long_as_its_slowest_member_and_the_computation() {
+    // On channels of their own, all members are read at the same time. On one channel, one is
+    // transferred after the other.
+    for (channels, slowest) in [(8, SENSE + CARRY), (2, SENSE + 4 * CARRY), (1, SENSE + 7 * CARRY)]
+    {
+        let mut bench = collecting(&drive(channels, &[]));
+        let (done, counts) = read(&mut bench, first_of(5), PAGE);
+        assert_eq!(counts, [1, 7], "six pages and parity, on {channels} channels");
+        assert_eq!(done.latency(), slowest + XOR, "on {channels} channels");
+        assert_eq!(done.of(State::Xor), XOR);
+        assert!(done.met && !done.blocked);
+        bench.finish();
+    }
+}
+
+#[test]
+fn a_read_of_part_of_a_page_reads_that_part_of_the_others() {
+    let mut bench = collecting(&drive(8, &[set("nand.codeword", "1 KiB")]));
+    let (done, counts) = read(&mut bench, first_of(5) + 1024, 2048);
+    assert_eq!(counts, [1, 7]);
+    assert_eq!(done.latency(), SENSE + CARRY / 2 + XOR);
+    // The end of one page and the beginning of the next: that has to be read as a whole.
+    let (done, counts) = read(&mut bench, first_of(5) + 3072, 2048);
+    assert_eq!(counts, [1, 6]);
+    assert_eq!(done.latency(), SENSE + CARRY + XOR);
+    bench.finish();
+}
+
+#[test]
+fn a_read_of_a_whole_stripe_reads_parity_instead_of_the_page_that_is_held() {
+    let mut bench = collecting(&drive(8, &[]));
+    let (done, counts) = read(&mut bench, first_of(5), 7 * PAGE);
+    assert_eq!((counts, done.latency()), ([1, 1], SENSE + CARRY + XOR));
+    // Two stripes, of which both have a page there: their reads share planes.
+    let (done, counts) = read(&mut bench, first_of(5), 14 * PAGE);
+    assert_eq!((counts, done.latency()), ([2, 2], SENSE + CARRY + SENSE + CARRY + XOR));
+    assert!(done.met && !done.blocked);
+    // What is not held is read as ever.
+    let (done, counts) = read(&mut bench, first_of(5) + PAGE, PAGE);
+    assert_eq!((counts, done.latency()), ([0, 0], SENSE + CARRY));
+    assert!(!done.met && !done.blocked);
+    bench.finish();
+}
+
+#[test]
+fn a_read_that_does_not_go_round_waits_for_the_end_of_the_collection() {
+    let mut bench = collecting(&drive(8, &[set("scheduler.read_routing", "suspend")]));
+    let (done, counts) = read(&mut bench, first_of(5), PAGE);
+    assert_eq!(counts, [0, 0]);
+    assert!(done.met && done.blocked);
+    assert_eq!(done.latency(), ERASE + SENSE + CARRY);
+    bench.finish();
+}
+
+/// A read of one page needs 7 reads besides, of 125 us each: it goes round what is left of an erase
+/// if that is more than 875 us. A read of all pages of a stripe needs one besides.
+#[test]
+fn a_read_goes_round_the_last_erase_as_long_as_that_gains_time() {
+    let rests = [(876, true), (875, false), (300, false)];
+    for (convert, always) in [("profitable", false), ("always", true)] {
+        let routing = format!("{{ policy = 'reconstruct', convert = '{convert}' }}");
+        let overrides = drive(8, &[set("scheduler.read_routing", routing)]);
+        for (rest, gains) in rests {
+            let mut bench = collecting(&overrides);
+            let ends = bench.device.now().as_ns() + ERASE;
+            bench.until(ends - rest * US);
+            let now = bench.device.now().as_ns();
+            let (done, counts) = read(&mut bench, first_of(5), PAGE);
+            let goes_round = gains || always;
+            assert_eq!(counts, if goes_round { [1, 7] } else { [0, 0] }, "{rest} us, {convert}");
+            let expected = if goes_round { now + XOR } else { ends };
+            assert_eq!(done.finished, expected + SENSE + CARRY, "{rest} us, {convert}");
+            assert_eq!(done.blocked, !goes_round);
+            bench.finish();
+            let mut bench = collecting(&overrides);
+            bench.until(ends - rest * US);
+            let (_, counts) = read(&mut bench, first_of(5), 7 * PAGE);
+            assert_eq!(counts, [1, 1], "it needs parity alone");
+            bench.finish();
+        }
+    }
+}
+
+#[test]
+fn nothing_is_computed_from_a_stripe_that_is_being_updated() {
+    let mut bench = collecting(&drive(8, &[]));
+    let now = bench.device.now().as_ns();
+    // The write reads the old page and parity first, and programs after that.
+    let write = bench.submit(now, Kind::Write, first_of(5) + PAGE, PAGE);
+    let (done, counts) = read(&mut bench, first_of(5), PAGE);
+    assert_eq!(counts, [0, 0]);
+    assert!(done.met && done.blocked && bench.is_done(write));
+    bench.finish();
+}
+
+/// A write of a page that collection does not hold reads its old page and parity; if parity is held
+/// (here its data is on the plane), the other pages of the stripe.
+#[test]
+fn reads_for_parity_go_round_too() {
+    for (routing, reads) in [("suspend", 2), ("reconstruct", 6)] {
+        let mut bench = collecting(&drive(8, &[set("scheduler.read_routing", routing)]));
+        let reads_of =
+            |bench: &Bench| bench.device.counters().commands(OpKind::Read, Holder::Parity);
+        let before = reads_of(&bench);
+        // The eighth stripe has its parity on plane 0.
+        let now = bench.device.now().as_ns();
+        bench.submit(now, Kind::Write, first_of(7) + 3 * PAGE, PAGE);
+        bench.until(now + 10_000 * US);
+        assert_eq!(reads_of(&bench) - before, reads, "{routing}");
+        bench.finish();
+    }
+}
+
+/// Random reads see the drive as it is on average over time (Wolff 1982): the share of single-page
+/// reads that meet collection is the share of time for which it holds a plane.
+#[test]
+fn the_share_of_random_reads_that_meet_collection_is_that_of_the_time_for_which_it_holds_a_plane() {
+    const RUNS: u64 = 16;
+    let text = "
+[[workload]]
+name = 'reads'
+reads = '100 %'
+region = { size = '448 KiB' }
+arrivals = { process = 'poisson', rate = '2000 /s' }
+[[workload]]
+name = 'writes'
+reads = '0 %'
+region = { offset = '448 KiB' }
+arrivals = { process = 'poisson', rate = '1500 /s' }
+[run]
+time = '4 s'
+warm_up.time = '1 s'
+";
+    let overrides = drive(
+        8,
+        &[set("scheduler.read_routing", "suspend"), set("precondition.fill", "sequential")],
+    );
+    let shares = |seed: u64| {
+        let mut overrides = overrides.clone();
+        overrides.extend([set("seed", seed), set("record.collection", true)]);
+        let run = run_fast(&experiment(text, &overrides));
+        let (reads, held) = (stats(&run, 0, Kind::Read), run.measured().unit_held().unwrap());
+        let met = reads.met as f64 / reads.latency.count() as f64;
+        assert!(reads.blocked >= reads.met, "whoever meets it waits");
+        [met, held.iter().sum::<f64>() / held.len() as f64]
+    };
+    let runs: Vec<[f64; 2]> = (1..=RUNS).map(shares).collect();
+    let differences: Vec<f64> = runs.iter().map(|[met, held]| met - held).collect();
+    let mean = differences.iter().sum::<f64>() / RUNS as f64;
+    let squares: f64 = differences.iter().map(|found| (found - mean) * (found - mean)).sum();
+    let error = (squares / (RUNS - 1) as f64 / RUNS as f64).sqrt();
+    println!("{runs:?}: {mean} +- {error}");
+    assert!(runs.iter().all(|[met, _]| *met > 0.05), "reads meet it");
+    // 99 % of Student's distribution with 15 degrees of freedom.
+    assert!(mean.abs() < 2.947 * error, "{mean} +- {error}");
+}
