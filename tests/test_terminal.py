@@ -139,7 +139,10 @@ def test_a_file_for_json_is_refused_before_the_run(experiment_file, flashscape, 
     refused(flashscape("run", experiment_file, *inside), 1, "something else that is written")
     (tmp_path / "e.json").write_text(json.dumps({"drive": {"preset": "dc-tlc"}}))
     (tmp_path / "t.csv").write_text("time_us,op,offset,length\n0,R,0,4096\n")
-    replay = ("replay", "--drive", "dc-tlc", "--force", "--json", "t.csv")
+    # Filling a whole drive would take gigabytes.
+    tenth = ("drive.geometry.blocks_per_plane=52", "drive.ftl.over_provisioning.exported=192 GB")
+    sets = [part for each in tenth for part in ("--set", each)]
+    replay = ("replay", "--drive", "dc-tlc", *sets, "--force", "--json", "t.csv")
     assert flashscape(*replay, "--quiet").err.startswith("note: --json alone")
     assert (tmp_path / "t.csv").read_text().startswith("time_us")
 
