@@ -279,6 +279,8 @@ impl Done {
 pub struct Bench {
     pub device: Device,
     done: Vec<Done>,
+    /// Sum of their latencies.
+    done_ns: u128,
     completions: Vec<Completion>,
     next_tag: u32,
     /// Tags of commands that were submitted and have not completed.
@@ -289,6 +291,8 @@ pub struct Bench {
     queued_ns: u128,
     /// By tag, the moments of arrival and submission of a command under way.
     came: BTreeMap<u32, [u64; 2]>,
+    /// True if nothing was submitted and nothing happened since the last [`Bench::settle`].
+    settled: bool,
 }
 
 /// Any workload, for experiments whose commands are submitted by the test.
@@ -331,18 +335,21 @@ impl Bench {
         Self {
             device,
             done: Vec::new(),
+            done_ns: 0,
             completions: Vec::new(),
             next_tag: 0,
             outstanding: BTreeSet::new(),
             area_ns: 0,
             queued_ns: 0,
             came: BTreeMap::new(),
+            settled: false,
         }
     }
 
     /// Cuts the power at `ns`; the drive is on again when it has recovered.
     pub fn cut_power(&mut self, ns: u64) -> Result<Outage, String> {
         self.until(ns);
+        self.settled = false;
         let Cut { outage, lost } = self.device.cut_power()?;
         assert_eq!(lost.len(), self.outstanding.len(), "all that is under way is lost");
         for (tag, _) in lost {
@@ -370,6 +377,7 @@ impl Bench {
     pub fn step(&mut self) -> bool {
         let (before, outstanding) = (self.device.now(), self.device.outstanding());
         let stepped = self.device.step().is_some();
+        self.settled &= !stepped;
         let passed = (self.device.now() - before).as_ns();
         self.area_ns += u128::from(outstanding) * u128::from(passed);
         self.collect();
@@ -395,6 +403,7 @@ impl Bench {
         priority: Priority,
     ) -> u32 {
         self.until(ns);
+        self.settled = false;
         let (at, arrived) = (Instant::from_ns(ns), Instant::from_ns(arrived));
         let tag = self.next_tag;
         self.next_tag += 1;
@@ -413,7 +422,7 @@ impl Bench {
                 assert!(self.outstanding.remove(&completion.tag), "{completion:?} again");
                 let blame = self.device.blame(completion.id).iter();
                 let blame = blame.map(|(state, span)| (state, span.as_ns())).collect();
-                self.done.push(Done {
+                let done = Done {
                     tag: completion.tag,
                     command: completion.command,
                     arrived: completion.arrived.as_ns(),
@@ -422,7 +431,9 @@ impl Bench {
                     met: completion.met,
                     blocked: completion.blocked,
                     blame,
-                });
+                };
+                self.done_ns += u128::from(done.latency());
+                self.done.push(done);
             }
         }
     }
@@ -441,20 +452,20 @@ impl Bench {
             patience.check(self.device.now());
         }
         assert_eq!(self.device.outstanding(), 0, "stuck: {}", self.device.why_stuck());
-        let latencies: u128 = self.done.iter().map(|done| u128::from(done.latency())).sum();
-        assert_eq!(self.area_ns + self.queued_ns, latencies, "Little's law, by steps");
+        assert_eq!(self.area_ns + self.queued_ns, self.done_ns, "Little's law, by steps");
         let audited = self.device.audited_outstanding_ns();
         assert_eq!(audited, Some((self.area_ns, self.queued_ns)), "the auditor's integral");
         self.device.finish_audit().expect("the map is sound");
+        self.settled = true;
         self.device.now().as_ns()
     }
 
     /// One command on the idle drive.
     pub fn alone(&mut self, kind: Kind, offset: u64, bytes: u64) -> Done {
-        let now = self.settle();
+        let now = if self.settled { self.device.now().as_ns() } else { self.settle() };
         let tag = self.submit(now, kind, offset, bytes);
         self.settle();
-        self.done.iter().find(|done| done.tag == tag).expect("it completed").clone()
+        self.done.iter().rfind(|done| done.tag == tag).expect("it completed").clone()
     }
 
     /// True if the command with tag `tag` has completed.

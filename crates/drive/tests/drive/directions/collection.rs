@@ -117,8 +117,9 @@ fn victims(scene: &Scene) -> [u64; 3] {
 /// each are valid, and each was closed before the next.
 fn victims_of_equals(scene: &Scene) -> [u64; 4] {
     let mut counts = [0; 6];
+    let experiment = scene.experiment();
     for seed in 0..SEEDS {
-        let mut bench = Bench::of(&Experiment { seed, ..scene.experiment() });
+        let mut bench = Bench::of(&Experiment { seed, ..experiment.clone() });
         let start = overwrite(&mut bench, [0, 4, 8, 12, 1, 5, 9, 13]);
         let ftl = bench.device.ftl();
         let valid: Vec<_> = (0..6).map(|block| ftl.valid_units(BlockId(block))).collect();
