@@ -54,6 +54,17 @@ impl KindStats {
     }
 }
 
+impl KindStats {
+    /// Counts a request that was recorded, if it met collection or waited for it.
+    #[cold]
+    fn count_met(&mut self, completion: &Completion) {
+        let latency = completion.finished - completion.arrived;
+        self.met += u64::from(completion.met);
+        self.blocked += u64::from(completion.blocked);
+        self.bands.count_met(latency, completion.met, completion.blocked);
+    }
+}
+
 /// One initiator's requests by kind; kinds that did not occur have none.
 pub struct InitiatorStats {
     /// Its name.
@@ -278,9 +289,10 @@ impl Measured {
         stats.batches.record(latency.as_ns() as f64);
         stats.bytes += completion.command.bytes;
         stats.unmapped += u64::from(completion.unmapped);
-        stats.met += u64::from(completion.met);
-        stats.blocked += u64::from(completion.blocked);
-        stats.bands.record(latency, blame, completion.met, completion.blocked);
+        stats.bands.record(latency, blame);
+        if completion.met | completion.blocked {
+            stats.count_met(completion);
+        }
         stats.slowest.offer(latency, || SlowRequest {
             initiator: completion.tag,
             command: completion.command,

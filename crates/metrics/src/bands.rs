@@ -36,18 +36,24 @@ pub struct Bands {
 impl Bands {
     /// Counts a request, whose latency is the sum of its blame.
     #[inline]
-    pub fn record(&mut self, latency: Span, blame: &Blame, met: bool, blocked: bool) {
+    pub fn record(&mut self, latency: Span, blame: &Blame) {
         let index = band_of(latency.as_ns());
         if index >= self.bands.len() {
             self.bands.resize(index + 1, Band::default());
         }
         let band = &mut self.bands[index];
         band.requests += 1;
-        band.met += u64::from(met);
-        band.blocked += u64::from(blocked);
         for (state, span) in blame.iter() {
             band.blame_ns[state as usize] += span.as_ns();
         }
+    }
+
+    /// Counts a request that was recorded, if it met collection or waited for it.
+    #[cold]
+    pub fn count_met(&mut self, latency: Span, met: bool, blocked: bool) {
+        let band = &mut self.bands[band_of(latency.as_ns())];
+        band.met += u64::from(met);
+        band.blocked += u64::from(blocked);
     }
 
     /// Nanoseconds by state, over all requests.
@@ -119,7 +125,7 @@ mod tests {
             let mut blame = Blame::default();
             blame.charge(State::Sense, Span::from_ns(sense));
             blame.charge(State::UnitErase, Span::from_ns(erase));
-            bands.record(blame.total(), &blame, false, false);
+            bands.record(blame.total(), &blame);
         }
         let found: Vec<_> = bands
             .iter()

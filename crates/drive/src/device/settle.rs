@@ -69,17 +69,9 @@ impl Device {
                 end_read(base, gc, id);
                 port.read_ended(base, write, id, (request, part));
             }
-            Owner::Rebuild(rebuild, member) => {
-                end_read(base, gc, id);
-                port.rebuild_read(base, write, id, (rebuild, member));
-            }
-            Owner::RmwRead(entry, row) => {
-                end_read(base, gc, id);
-                write.rest_read(base, id, (entry, row));
-            }
-            Owner::ParityRead(update, row) => {
-                end_read(base, gc, id);
-                write.parity_read(base, id, (update, row));
+            Owner::Rebuild(..) | Owner::RmwRead(..) | Owner::ParityRead(..) => {
+                self.side_read_ended(ended);
+                return self.base.leave(id, group);
             }
             Owner::Flush(payload) => {
                 base.vacate(id);
@@ -96,6 +88,21 @@ impl Device {
             }
         }
         base.leave(id, group);
+    }
+
+    /// Reports the end of a read that a part of a request needs beside its own data.
+    #[inline(never)]
+    fn side_read_ended(&mut self, Ended { id, owner }: Ended) {
+        let Self { base, gc, write, port } = self;
+        end_read(base, gc, id);
+        match owner {
+            Owner::Rebuild(rebuild, member) => {
+                port.rebuild_read(base, write, id, (rebuild, member))
+            }
+            Owner::RmwRead(entry, row) => write.rest_read(base, id, (entry, row)),
+            Owner::ParityRead(update, row) => write.parity_read(base, id, (update, row)),
+            _ => unreachable!("a read beside the data of a request"),
+        }
     }
 
     /// Handles the effects at the same moment, in this order: answers; notes of flash; bins whose

@@ -238,6 +238,7 @@ warm_up.time = '1 s'
     let error = (squares / (RUNS - 1) as f64 / RUNS as f64).sqrt();
     println!("{runs:?}: {mean} +- {error}");
     assert!(runs.iter().all(|[met, _]| *met > 0.05), "reads meet it");
+    assert!(error < 0.005, "too few runs: {error}");
     // 99 % of Student's distribution with 15 degrees of freedom.
     assert!(mean.abs() < 2.947 * error, "{mean} +- {error}");
 }

@@ -191,9 +191,9 @@ impl Flash {
     pub(in crate::device) fn count_collection(&mut self, took: Span) {
         self.counters.collected(took);
     }
-    /// Counts a victim, if it was chosen out of turn.
-    pub(in crate::device) fn count_out_of_turn(&mut self, is_out_of_turn: bool) {
-        self.counters.out_of_turn += u64::from(is_out_of_turn);
+    /// Counts a victim that was chosen out of turn.
+    pub(in crate::device) fn count_out_of_turn(&mut self) {
+        self.counters.out_of_turn += 1;
     }
     /// Counts a unit that is computed from the rest of its stripe, and the units that are read besides.
     pub(in crate::device) fn count_rebuilt(&mut self, beside: u32) {

@@ -97,6 +97,10 @@ impl Flash {
         let mut erases = working.filter(|working| !working.is_program);
         let erase = erases.find(|working| self.ops[working.op].bin == bin)?;
         match erase.stage {
+            // Nothing interrupts it where its unit is reserved.
+            Stage::AtWork if self.groups[self.places[bin].group].is_reserved(erase.cells) => {
+                Some(erase.ends - now)
+            }
             Stage::AtWork => Some(self.rest_for_reads(now, erase)),
             Stage::Stopping => Some(erase.poll_at - now),
             Stage::Aside { .. } => None,

@@ -23,8 +23,10 @@ impl Gc {
             let on_cells = bins.filter(|bin| base.flash.place(**bin).all_cells() & cells != 0);
             on_cells.for_each(|bin| extend(&mut hold, self.rest_on_unit(base, *bin)));
         }
-        if let Some(keeper) = base.flash.keeper_of(channel).filter(|_| on_channel) {
-            extend(&mut hold, self.rest_of_copies(base, keeper));
+        if on_channel {
+            let one = Hold { rest: base.flash.shape().of_batch(), copies: false };
+            let keeper = base.flash.keeper_of(channel);
+            extend(&mut hold, keeper.map_or(one, |keeper| self.rest_of_copies(base, keeper)));
         }
         Some(hold)
     }

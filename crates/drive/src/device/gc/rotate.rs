@@ -5,6 +5,7 @@
 use crate::device::Base;
 use crate::device::gc::Gc;
 use crate::device::gc::turns::{StripeGroupId, Turns};
+use crate::device::ids::OpId;
 use crate::policies::rotation::Group;
 use ftl::{BinId, Level};
 
@@ -20,16 +21,28 @@ impl Gc {
         let others_wait = turns.waiting[group].iter().any(|other| *other != bin);
         let view = self.view(base, turns, group, |other| other != bin);
         let begins = turns.policy.begins(&Group { others_wait, ..view });
-        let is_awaited = base.space.is_starved(bin) || !base.space.parked(bin).is_empty();
+        // It may be its turn, but for those that have waited for longer.
+        let is_free = turns.policy.begins(&view);
+        let of_host = |id: OpId| !base.flash.op(id).is_collection();
+        let is_awaited =
+            base.space.is_starved(bin) || base.space.parked(bin).iter().any(|(id, _)| of_host(*id));
         let turns = self.permits.as_mut().and_then(|permits| permits.turns.as_mut());
         let turns = turns.expect("collections take turns");
         if begins || is_awaited {
             turns.waiting[group].retain(|other| *other != bin);
-            base.flash.count_out_of_turn(!begins);
+            turns.out_of_turn = (!is_free).then_some(bin);
             return true;
         }
         turns.wait(group, bin);
         false
+    }
+
+    /// Counts a victim of a bin if it was chosen out of turn.
+    pub(super) fn note_turn(&mut self, base: &mut Base, bin: BinId) {
+        let turns = self.permits.as_mut().and_then(|permits| permits.turns.as_mut());
+        if turns.and_then(|turns| turns.out_of_turn.take()) == Some(bin) {
+            base.flash.count_out_of_turn();
+        }
     }
 
     /// A group in which nobody waits, and in which some of its bins count.

@@ -17,6 +17,8 @@ pub struct Turns {
     width: u32,
     // ---- state ----
     pub(super) waiting: Column<StripeGroupId, Vec<BinId>>,
+    /// The bin that may choose a victim out of turn.
+    pub(super) out_of_turn: Option<BinId>,
 }
 
 impl Turns {
@@ -24,12 +26,17 @@ impl Turns {
     pub fn new(policy: &Rotation, width: Option<u32>, layout: &Layout) -> Option<Self> {
         let width = width.filter(|_| policy.takes_turns())?;
         let groups = (layout.pool_count() / width) as usize;
-        Some(Self { policy: policy.clone(), width, waiting: Column::filled(Vec::new(), groups) })
+        Some(Self {
+            policy: policy.clone(),
+            width,
+            waiting: Column::filled(Vec::new(), groups),
+            out_of_turn: None,
+        })
     }
     /// The same while nothing is collected.
     pub fn begun_anew(&self) -> Self {
         let waiting = Column::filled(Vec::new(), self.waiting.len());
-        Self { policy: self.policy.clone(), waiting, ..*self }
+        Self { policy: self.policy.clone(), waiting, out_of_turn: None, ..*self }
     }
 
     /// The group of a bin.

@@ -72,6 +72,9 @@ impl Gc {
             base.space.task_mut(bin).running = to_come > 0;
             return false;
         };
+        if self.permits.is_some() {
+            self.note_turn(base, bin);
+        }
         if !self.config.preemptible {
             self.reserve(base, bin);
         }

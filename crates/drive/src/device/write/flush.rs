@@ -117,6 +117,7 @@ impl Write {
     }
 
     /// Charges a program with the wait of its first entry in its list.
+    #[inline(always)]
     pub(super) fn charge_listed(
         &mut self,
         base: &mut Base,

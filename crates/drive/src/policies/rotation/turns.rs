@@ -13,6 +13,7 @@ pub struct Group {
 
 /// Decides if a collection may begin.
 pub trait Begins {
-    /// True if it may. A collection that is alone in its group always may.
+    /// True if it may. A collection that is alone in its group, and for which
+    /// no other waits, always may.
     fn begins(&self, group: &Group) -> bool;
 }

@@ -58,6 +58,13 @@ fn parity_is_computed_from_the_fewest_units() {
         ["parity"],
         "as many either way"
     );
+    let held = |held: &'static [&str]| move |unit: &&str| held.contains(unit);
+    let old = || choose_reads(vec!["old"], vec!["clean"; 6], Some("parity"), held(&["old"]));
+    assert_eq!(old(), ["clean"; 6], "the others go round");
+    for held_units in [&["old", "clean"][..], &["clean"]] {
+        let found = choose_reads(vec!["old"], vec!["clean"; 6], Some("parity"), held(held_units));
+        assert_eq!(found, ["old", "parity"], "{held_units:?}: nothing goes round");
+    }
 }
 
 #[test]
