@@ -18,7 +18,7 @@ def test_run_prints_a_summary_and_writes_results(experiment_file, flashscape, tm
     for shown in ("small:", "p99.99", "write amplification", "flashscape explain out"):
         assert shown in ended.out
     written = {file.name for file in (tmp_path / "out").iterdir()}
-    tables = {"latency", "blame", "bands", "series", "wear", "slowest"}
+    tables = {"latency", "blame", "bands", "series", "wear", "units", "slowest"}
     assert written == {f"{name}.parquet" for name in tables} | {"summary.json"}
     assert pl.read_parquet(tmp_path / "out" / "latency.parquet")["requests"].sum() == 3000
 

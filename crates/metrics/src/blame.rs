@@ -66,7 +66,7 @@ impl Holder {
     /// collection have a state of their own.
     #[inline]
     pub const fn on_command(self) -> State {
-        if self.collects() { State::ChannelCommand } else { self.on_channel() }
+        COMMANDS[self as usize]
     }
     /// True for collection, scrubbing and wear migrations.
     #[inline]
@@ -74,6 +74,19 @@ impl Holder {
         self as usize >= Self::GcRead as usize
     }
 }
+
+/// By holder, the state of waits for a channel that carries its command.
+const COMMANDS: [State; HOLDERS] = {
+    let (mut states, mut at) = ([State::ChannelCommand; HOLDERS], 0);
+    while at < HOLDERS {
+        let holder = Holder::ALL[at];
+        if !holder.collects() {
+            states[at] = holder.on_channel();
+        }
+        at += 1;
+    }
+    states
+};
 
 /// Number of holders.
 pub const HOLDERS: usize = 8;
