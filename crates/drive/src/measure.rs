@@ -54,17 +54,6 @@ impl KindStats {
     }
 }
 
-impl KindStats {
-    /// Counts a request that was recorded, if it met collection or waited for it.
-    #[cold]
-    fn count_met(&mut self, completion: &Completion) {
-        let latency = completion.finished - completion.arrived;
-        self.met += u64::from(completion.met);
-        self.blocked += u64::from(completion.blocked);
-        self.bands.count_met(latency, completion.met, completion.blocked);
-    }
-}
-
 /// One initiator's requests by kind; kinds that did not occur have none.
 pub struct InitiatorStats {
     /// Its name.
@@ -290,9 +279,6 @@ impl Measured {
         stats.bytes += completion.command.bytes;
         stats.unmapped += u64::from(completion.unmapped);
         stats.bands.record(latency, blame);
-        if completion.met | completion.blocked {
-            stats.count_met(completion);
-        }
         stats.slowest.offer(latency, || SlowRequest {
             initiator: completion.tag,
             command: completion.command,
@@ -302,6 +288,20 @@ impl Measured {
         if let Some(log) = &mut self.log {
             log.record(completion, blame);
         }
+        if completion.met | completion.blocked {
+            self.count_met(completion);
+        }
+    }
+
+    /// Counts a request that was recorded, if it met collection or waited for it.
+    #[cold]
+    fn count_met(&mut self, completion: &Completion) {
+        let kinds = &mut self.initiators[completion.tag as usize].kinds;
+        let stats = kinds[completion.command.kind.index()].as_mut().expect("it was recorded");
+        let latency = completion.finished - completion.arrived;
+        stats.met += u64::from(completion.met);
+        stats.blocked += u64::from(completion.blocked);
+        stats.bands.count_met(latency, completion.met, completion.blocked);
     }
 
     /// Counts a request that was carried out untimed.

@@ -12,7 +12,7 @@ use crate::device::space::waits::{self, SpaceSnapshot};
 use crate::device::time::Time;
 use engine::{Agenda, Instant, Span};
 use ftl::{BinId, Ftl, PoolId, Ppn};
-use metrics::Holder;
+use metrics::{Holder, State};
 use nand::GroupId;
 
 /// Time, flash, space, and the auditor who watches them.
@@ -26,6 +26,18 @@ pub struct Base {
     pub audit: Option<Box<Audit>>,
     /// State of recovery from power cuts, if the drive can recover.
     pub power: Option<Box<Persistence>>,
+}
+
+/// Flash that a read needs, as far as collection holds it.
+pub struct Held {
+    /// The unit: cells in a group.
+    pub group: GroupId,
+    pub cells: u64,
+    /// True if collection holds the unit, and the channel.
+    pub unit: bool,
+    pub channel: bool,
+    /// The bin for whose collection the channel is reserved, if it is.
+    pub keeper: Option<BinId>,
 }
 
 impl Base {
@@ -79,13 +91,29 @@ impl Base {
     pub fn leave(&mut self, id: OpId, group: GroupId) {
         self.flash.leave(&mut self.time, &mut self.space, id, group);
     }
+    /// Charges an operation that has left its channel with decoding; returns the end of that.
+    pub fn decoded(&mut self, op: OpId) -> Instant {
+        let decode = self.flash.timing().decode;
+        self.flash.blame_mut(op).charge(State::Decode, decode);
+        self.time.now + decode
+    }
     /// True if collection holds the flash that a read of a unit needs.
     pub fn is_held(&self, ppn: Ppn) -> bool {
+        let held = self.held(ppn);
+        held.unit || held.channel
+    }
+    /// Flash that a read of a unit needs and that collection holds.
+    pub fn held(&self, ppn: Ppn) -> Held {
         let (bin, planes) = self.space.planes_of(ppn);
         let place = self.flash.place(bin);
-        let cells = place.read_cells(planes);
-        self.flash.is_unit_held(place.group, cells)
-            || self.flash.is_channel_held(self.time.now, place.channel, (place.group, cells))
+        let (group, channel, cells) = (place.group, place.channel, place.read_cells(planes));
+        Held {
+            group,
+            cells,
+            unit: self.flash.is_unit_held(group, cells),
+            channel: self.flash.is_channel_held(self.time.now, channel, (group, cells)),
+            keeper: self.flash.keeper_of(channel),
+        }
     }
     /// The group of units that a bin lies in.
     #[inline]

@@ -8,6 +8,8 @@ use super::flash::end::Ended;
 use super::flash::op::Owner;
 use super::gc::Gc;
 use super::ids::{OpId, RequestId};
+use super::port::Port;
+use super::write::Write;
 use host::Kind;
 
 impl Device {
@@ -70,8 +72,7 @@ impl Device {
                 port.read_ended(base, write, id, (request, part));
             }
             Owner::Rebuild(..) | Owner::RmwRead(..) | Owner::ParityRead(..) => {
-                self.side_read_ended(ended);
-                return self.base.leave(id, group);
+                end_side_read(base, gc, write, port, ended);
             }
             Owner::Flush(payload) => {
                 base.vacate(id);
@@ -88,21 +89,6 @@ impl Device {
             }
         }
         base.leave(id, group);
-    }
-
-    /// Reports the end of a read that a part of a request needs beside its own data.
-    #[inline(never)]
-    fn side_read_ended(&mut self, Ended { id, owner }: Ended) {
-        let Self { base, gc, write, port } = self;
-        end_read(base, gc, id);
-        match owner {
-            Owner::Rebuild(rebuild, member) => {
-                port.rebuild_read(base, write, id, (rebuild, member))
-            }
-            Owner::RmwRead(entry, row) => write.rest_read(base, id, (entry, row)),
-            Owner::ParityRead(update, row) => write.parity_read(base, id, (update, row)),
-            _ => unreachable!("a read beside the data of a request"),
-        }
     }
 
     /// Handles the effects at the same moment, in this order: answers; notes of flash; bins whose
@@ -159,4 +145,22 @@ fn end_read(base: &mut Base, gc: &mut Gc, id: OpId) {
     let block = base.flash.op(id).block;
     base.space.ftl.note_sensed(block, 1);
     gc.unpin(base, block);
+}
+
+/// Reports the end of a read that a request needs beside its own data.
+#[inline(never)]
+fn end_side_read(
+    base: &mut Base,
+    gc: &mut Gc,
+    write: &mut Write,
+    port: &mut Port,
+    Ended { id, owner }: Ended,
+) {
+    end_read(base, gc, id);
+    match owner {
+        Owner::Rebuild(rebuild, member) => port.rebuild_read(base, write, id, (rebuild, member)),
+        Owner::RmwRead(entry, row) => write.rest_read(base, id, (entry, row)),
+        Owner::ParityRead(update, row) => write.parity_read(base, id, (update, row)),
+        _ => unreachable!("a read beside the data of a request"),
+    }
 }

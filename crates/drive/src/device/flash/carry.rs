@@ -80,7 +80,7 @@ impl Flash {
     }
 
     /// Gives the channel to an operation that occupies its unit, for `span` from now on: until an
-    /// event ends that, or until `until`. `state` is that of waits meanwhile.
+    /// event ends that, or until `until`. Waits meanwhile are charged to the state `of` its holder.
     #[inline(always)]
     pub(super) fn take_channel(
         &mut self,
@@ -88,12 +88,12 @@ impl Flash {
         id: OpId,
         span: Span,
         until: Instant,
-        state: impl Fn(Holder) -> State,
+        of: impl Fn(Holder) -> State,
     ) {
         let op = &mut self.ops[id];
         let (channel, holder) = (op.channel, op.holder);
         let (began, has_waited) = (op.waits.take(), time.now > op.since);
-        let (waits, state) = (state(holder), &mut self.channels[channel]);
+        let (waits, state) = (of(holder), &mut self.channels[channel]);
         if until == Instant::NEVER {
             state.take(time.now, waits);
         } else {

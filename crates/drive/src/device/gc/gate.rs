@@ -1,7 +1,8 @@
 //! The gate: it decides if maintenance may begin. It is asked for a victim, for a poll of scrubbing
 //! and for erases, never for a single move, nor for a wear migration. A victim or a poll that may
-//! not begin is asked for again when an operation of its bin or its group has ended; erases are
-//! asked for again at the time that the answer names.
+//! not begin is asked for again when an operation of its bin or its group has ended, or when another
+//! collection gives its permit or its turn back; erases are asked for again at the time that the
+//! answer names.
 
 use crate::device::Base;
 use crate::device::flash::op::Class;

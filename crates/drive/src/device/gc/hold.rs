@@ -9,26 +9,18 @@ use ftl::{BinId, Ppn};
 impl Gc {
     /// The hold of collection on what a read of a unit needs, if there is one.
     pub(in crate::device) fn hold_on(&self, base: &Base, ppn: Ppn) -> Option<Hold> {
-        let (bin, planes) = base.space.planes_of(ppn);
-        let place = base.flash.place(bin);
-        let (group, channel, cells) = (place.group, place.channel, place.read_cells(planes));
-        let on_unit = base.flash.is_unit_held(group, cells);
-        let on_channel = base.flash.is_channel_held(base.time.now, channel, (group, cells));
-        if !on_unit && !on_channel {
-            return None;
-        }
+        let held = base.held(ppn);
         let mut hold = Hold::default();
-        if on_unit {
-            let bins = base.flash.bins_of(group).iter();
-            let on_cells = bins.filter(|bin| base.flash.place(**bin).all_cells() & cells != 0);
+        if held.unit {
+            let bins = base.flash.bins_of(held.group).iter();
+            let on_cells = bins.filter(|bin| base.flash.place(**bin).all_cells() & held.cells != 0);
             on_cells.for_each(|bin| extend(&mut hold, self.rest_on_unit(base, *bin)));
         }
-        if on_channel {
+        if held.channel {
             let one = Hold { rest: base.flash.shape().of_batch(), copies: false };
-            let keeper = base.flash.keeper_of(channel);
-            extend(&mut hold, keeper.map_or(one, |keeper| self.rest_of_copies(base, keeper)));
+            extend(&mut hold, held.keeper.map_or(one, |bin| self.rest_of_copies(base, bin)));
         }
-        Some(hold)
+        (held.unit || held.channel).then_some(hold)
     }
 
     /// The rest of a collection for which its unit is reserved: of the copies and the erases. If the

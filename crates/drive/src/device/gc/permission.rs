@@ -94,8 +94,8 @@ impl Gc {
         }
     }
 
-    /// Ends a bin's permit, and lets those ask again that wait for one: bins in the foreground, then
-    /// the others, in the order in which they came. `again` adds the bin to them.
+    /// Ends a bin's permit, and lets those ask again that wait for one. `again` adds the bin to
+    /// them.
     fn end_permit(&mut self, base: &mut Base, bin: BinId, again: bool) {
         let permits = self.permits.as_mut().expect("there are permits");
         let own = base.flash.place(bin).channel;
@@ -105,9 +105,7 @@ impl Gc {
         }
         let mut waiting = permits.take_waiting();
         waiting.extend(again.then_some(bin));
-        waiting.sort_by_key(|bin| base.space.ftl.level(*bin) != Level::Foreground);
-        // The bin that is added last is looked at first.
-        base.space.look_at(waiting.into_iter().rev());
+        Self::ask_again(base, waiting);
         self.pass_turn(base, bin);
     }
 }

@@ -26,8 +26,7 @@ impl Gc {
         let of_host = |id: OpId| !base.flash.op(id).is_collection();
         let is_awaited =
             base.space.is_starved(bin) || base.space.parked(bin).iter().any(|(id, _)| of_host(*id));
-        let turns = self.permits.as_mut().and_then(|permits| permits.turns.as_mut());
-        let turns = turns.expect("collections take turns");
+        let turns = self.turns_mut().expect("collections take turns");
         if begins || is_awaited {
             turns.waiting[group].retain(|other| *other != bin);
             turns.out_of_turn = (!is_free).then_some(bin);
@@ -39,8 +38,7 @@ impl Gc {
 
     /// Counts a victim of a bin if it was chosen out of turn.
     pub(super) fn note_turn(&mut self, base: &mut Base, bin: BinId) {
-        let turns = self.permits.as_mut().and_then(|permits| permits.turns.as_mut());
-        if turns.and_then(|turns| turns.out_of_turn.take()) == Some(bin) {
+        if self.turns_mut().and_then(|turns| turns.out_of_turn.take()) == Some(bin) {
             base.flash.count_out_of_turn();
         }
     }
@@ -67,28 +65,37 @@ impl Gc {
             || self.permits.as_ref().is_some_and(|permits| permits.has(bin))
     }
 
-    /// Lets those of a bin's group ask again that wait for their turn, if one may begin: bins in the
-    /// foreground, then the others, in the order in which they came.
+    /// Lets those of a bin's group ask again that wait for their turn, if one may begin.
     pub(super) fn pass_turn(&mut self, base: &mut Base, bin: BinId) {
-        let permits = self.permits.as_ref().expect("collections need leave");
-        let Some(turns) = &permits.turns else { return };
+        let Some(turns) = self.turns() else { return };
         let group = turns.group_of(&base.space.ftl.layout, bin);
         let someone_waits = !turns.waiting[group].is_empty();
         if !someone_waits || !turns.policy.begins(&self.view(base, turns, group, |_| true)) {
             return;
         }
-        let turns = self.permits.as_mut().and_then(|permits| permits.turns.as_mut());
-        let turns = turns.expect("collections take turns");
-        let mut waiting = std::mem::take(&mut turns.waiting[group]);
+        let turns = self.turns_mut().expect("collections take turns");
+        let waiting = std::mem::take(&mut turns.waiting[group]);
+        Self::ask_again(base, waiting);
+    }
+
+    /// Lets collections ask again for leave: bins in the foreground, then the others, in the order in
+    /// which they came.
+    pub(super) fn ask_again(base: &mut Base, mut waiting: Vec<BinId>) {
         waiting.sort_by_key(|bin| base.space.ftl.level(*bin) != Level::Foreground);
         // The bin that is added last is looked at first.
         base.space.look_at(waiting.into_iter().rev());
     }
 
+    fn turns(&self) -> Option<&Turns> {
+        self.permits.as_ref()?.turns.as_ref()
+    }
+    fn turns_mut(&mut self) -> Option<&mut Turns> {
+        self.permits.as_mut()?.turns.as_mut()
+    }
+
     /// True if a bin's collection waits for its turn.
     pub(super) fn awaits_turn(&self, base: &Base, bin: BinId) -> bool {
-        let turns = self.permits.as_ref().and_then(|permits| permits.turns.as_ref());
-        turns.is_some_and(|turns| {
+        self.turns().is_some_and(|turns| {
             turns.waiting[turns.group_of(&base.space.ftl.layout, bin)].contains(&bin)
         })
     }

@@ -2,6 +2,7 @@
 //! flash collection holds is either read all the same, or computed from the rest of its stripe.
 
 use crate::device::Base;
+use crate::device::flash::op::Class;
 use crate::device::gc::Gc;
 use crate::device::ids::RequestId;
 use crate::device::pieces::Piece;
@@ -36,50 +37,69 @@ struct Source {
 }
 
 impl Port {
-    /// Splits the units that were found on flash: adds the reads of what is read as it is to
-    /// `pieces`, and returns those of a rebuild, if some units are computed.
+    /// Splits the units that were found on flash: adds the reads of what is read as it is to `pieces`,
+    /// and begins a rebuild if some units are computed.
     #[inline(never)]
     pub(super) fn split_found(
         &mut self,
         base: &mut Base,
         (gc, write): (&Gc, &Write),
-        id: RequestId,
+        (id, class): (RequestId, Class),
         pieces: &mut Vec<Piece>,
-    ) -> Vec<Piece> {
+    ) {
         let detours = self.detours.as_mut().expect("reads may meet collection");
         let found = std::mem::take(&mut detours.found);
+        if found.iter().any(|(_, ppn)| base.is_held(*ppn)) {
+            self.requests[id].met = true;
+            self.split_met(base, (gc, write), (id, class), &found, pieces);
+        } else {
+            found.iter().for_each(|unit| self.split_as_asked(base, id, *unit, pieces));
+        }
+        let detours = self.detours.as_mut().expect("reads may meet collection");
+        detours.found = found;
+        detours.found.clear();
+    }
+
+    /// The same if collection holds the flash of some.
+    fn split_met(
+        &mut self,
+        base: &mut Base,
+        (gc, write): (&Gc, &Write),
+        (id, class): (RequestId, Class),
+        found: &[(Lpn, Ppn)],
+        pieces: &mut Vec<Piece>,
+    ) {
         let hold = |ppn| gc.hold_on(base, ppn);
         let asked: Vec<Asked> =
             found.iter().map(|&(lpn, ppn)| Asked { lpn, ppn, hold: hold(ppn) }).collect();
-        detours.found = found;
-        detours.found.clear();
-        let mut sources = Vec::new();
-        let mut is_source = vec![false; asked.len()];
-        if asked.iter().any(|unit| unit.hold.is_some()) {
-            self.requests[id].met = true;
-            for (stripe, members) in by_stripe(base, &asked) {
-                let units: Vec<Asked> = members.iter().map(|at| asked[*at]).collect();
-                if let Some(of_stripe) = self.goes_round(base, (gc, write), id, stripe, &units) {
-                    sources.extend(of_stripe);
-                    members.iter().for_each(|at| is_source[*at] = true);
-                }
+        let (mut sources, mut is_source) = (Vec::new(), vec![false; asked.len()]);
+        for (stripe, members) in by_stripe(base, &asked) {
+            let units: Vec<Asked> = members.iter().map(|at| asked[*at]).collect();
+            if let Some(of_stripe) = self.goes_round(base, (gc, write), id, stripe, &units) {
+                sources.extend(of_stripe);
+                members.iter().for_each(|at| is_source[*at] = true);
             }
         }
+        for (unit, _) in found.iter().zip(is_source).filter(|(_, is_source)| !is_source) {
+            self.split_as_asked(base, id, *unit, pieces);
+        }
+        if !sources.is_empty() {
+            let reads = split_sources(base, sources);
+            self.begin_rebuild(base, id, class, &reads);
+        }
+    }
+
+    /// Adds the reads of a unit that is read as it is.
+    fn split_as_asked(
+        &self,
+        base: &Base,
+        id: RequestId,
+        (lpn, ppn): (Lpn, Ppn),
+        pieces: &mut Vec<Piece>,
+    ) {
         let command = self.requests[id].command;
-        for (unit, _) in asked.iter().zip(&is_source).filter(|(_, is_source)| !**is_source) {
-            base.split(pieces, unit.lpn, unit.ppn, command.offset, command.end());
-            base.audit_pieces(pieces, unit.lpn, unit.ppn, command.offset, command.end());
-        }
-        // Neighbours on one page are read together.
-        sources.sort_by_key(|source| source.lpn);
-        let mut rebuild = Vec::new();
-        let bytes = base.space.ftl.layout.unit_bytes;
-        for Source { lpn, ppn, bytes: Range { start, end } } in sources {
-            let unit = u64::from(lpn.0) * bytes;
-            base.split(&mut rebuild, lpn, ppn, unit + start, unit + end);
-            base.audit_pieces(&rebuild, lpn, ppn, unit + start, unit + end);
-        }
-        rebuild
+        base.split(pieces, lpn, ppn, command.offset, command.end());
+        base.audit_pieces(pieces, lpn, ppn, command.offset, command.end());
     }
 
     /// What is read if a read goes round in a stripe, of which it asks for some units.
@@ -133,6 +153,19 @@ impl Port {
         let within = |byte: u64| byte.clamp(start, start + bytes) - start;
         within(command.offset)..within(command.end())
     }
+}
+
+/// The reads of a rebuild; neighbours on one page are read together.
+fn split_sources(base: &Base, mut sources: Vec<Source>) -> Vec<Piece> {
+    sources.sort_by_key(|source| source.lpn);
+    let mut reads = Vec::new();
+    let unit = base.space.ftl.layout.unit_bytes;
+    for Source { lpn, ppn, bytes: Range { start, end } } in sources {
+        let begins = u64::from(lpn.0) * unit;
+        base.split(&mut reads, lpn, ppn, begins + start, begins + end);
+        base.audit_pieces(&reads, lpn, ppn, begins + start, begins + end);
+    }
+    reads
 }
 
 /// Places of the units of each stripe in a list; none without parity.

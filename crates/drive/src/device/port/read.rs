@@ -69,13 +69,8 @@ impl Port {
                 }
             }
         }
-        let rebuild = match self.detours.is_some() {
-            true => self.split_found(base, (gc, write), id, &mut pieces),
-            false => Vec::new(),
-        };
-        if !rebuild.is_empty() {
-            let part = self.requests[id].parts.add(1);
-            self.begin_rebuild(base, (id, part), class, &rebuild);
+        if self.detours.is_some() {
+            self.split_found(base, (gc, write), (id, class), &mut pieces);
         }
         self.begin_parts(base, write, id, class, &pieces, hits > 0);
         self.pieces = pieces;

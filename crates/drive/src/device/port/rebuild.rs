@@ -13,14 +13,15 @@ use crate::device::write::Write;
 use metrics::{Blame, Holder, State};
 
 impl Port {
-    /// Asks for the reads of a rebuild, which is a part of a request.
+    /// Asks for the reads of a rebuild, which becomes a part of a request.
     pub(super) fn begin_rebuild(
         &mut self,
         base: &mut Base,
-        (request, part): (RequestId, u32),
+        request: RequestId,
         class: Class,
         reads: &[Piece],
     ) {
+        let part = self.requests[request].parts.add(1);
         let detours = self.detours.as_mut().expect("reads go round");
         let rebuild =
             Rebuild { request, part, reads: Join::of(reads.len() as u32), blame: Blame::NONE };
@@ -40,12 +41,11 @@ impl Port {
         op: OpId,
         (id, member): (RebuildId, u32),
     ) {
-        let decode = base.flash.timing().decode;
-        base.flash.blame_mut(op).charge(State::Decode, decode);
+        let at = base.decoded(op);
         let detours = self.detours.as_mut().expect("reads go round");
         let rebuild = &mut detours.rebuilds[id];
         let (request, part) = (rebuild.request, rebuild.part);
-        let (at, blame) = (base.time.now + decode, base.flash.blame(op));
+        let blame = base.flash.blame(op);
         self.requests[request].blocked |= blame.has_hold();
         rebuild.reads.fail(base.flash.op(op).failed.into());
         rebuild.reads.ended(member, at, blame, &mut rebuild.blame, &mut detours.aside);

@@ -292,8 +292,9 @@ impl Walk<'_> {
                 (Some(block), words)
             }
             Rest::Permit => {
-                let words =
-                    format!("the collection of bin {number} waits until others have copied");
+                let words = format!(
+                    "the collection of bin {number} waits for its turn among other collections"
+                );
                 (None, words)
             }
             Rest::Burst(erases) => {

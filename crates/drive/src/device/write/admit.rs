@@ -194,11 +194,10 @@ impl Write {
         op: OpId,
         (entry, row): (EntryId, u32),
     ) {
-        let decode = base.flash.timing().decode;
-        base.flash.blame_mut(op).charge(State::Decode, decode);
+        let at = base.decoded(op);
         let join = self.rmw_reads.get_mut(entry).expect("its reads are noted");
         let sum = self.buffer.rmw_blame(entry);
-        let (at, blame) = (base.time.now + decode, base.flash.blame(op));
+        let blame = base.flash.blame(op);
         join.ended(row, at, blame, sum, &mut self.aside);
         let Some(at) = join.settle(sum, &mut self.aside) else { return };
         self.rmw_reads.take(entry);

@@ -39,9 +39,7 @@ impl Write {
         op: OpId,
         (id, member): (UpdateId, u32),
     ) {
-        let decode = base.flash.timing().decode;
-        base.flash.blame_mut(op).charge(State::Decode, decode);
-        let (at, blame) = (base.time.now + decode, base.flash.blame(op));
+        let (at, blame) = (base.decoded(op), base.flash.blame(op));
         let updates = self.updates_mut();
         let update = &mut updates.updates[id];
         update.reads.ended(member, at, blame, &mut update.blame, &mut updates.aside);
