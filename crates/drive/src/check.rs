@@ -93,6 +93,7 @@ fn check_all(
     let times_are_sound = durations::check(experiment, &mut problems);
     let Some(layout) = layout else { return Err(problems) };
     collection::check_gain(&drive.ftl.gc, &layout, &mut problems);
+    collection::check_turns(drive, &layout, &mut problems);
     suspension::check_backlog(drive, &layout, &mut problems);
     workloads::check(experiment, &layout, &mut problems);
     if times_are_sound {

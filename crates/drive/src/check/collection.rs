@@ -1,8 +1,8 @@
 //! Contradictions among the settings of collection.
 
 use crate::config::DriveConfig;
-use ftl::{AtOnce, Blocking, GcConfig, Layout, PartialWrites, ReserveUntil, Thresholds};
-use nand::Geometry;
+use crate::policies::rotation::Rotation;
+use ftl::{AtOnce, Blocking, GcConfig, Layout, PartialWrites, PoolId, ReserveUntil, Thresholds};
 use settings::Problems;
 
 /// Checks `ftl.gc`, except for its amounts of pages and blocks.
@@ -80,21 +80,35 @@ fn check_rotation(drive: &DriveConfig, problems: &mut Problems) {
     if drive.scheduler.rounds.is_some() {
         problems.push(path, "in rounds (scheduler.rounds) a batch calls for collections; leave this out, or leave rounds out (rounds = \"none\")");
     }
-    let Some(parity) = drive.ftl.parity else {
+    if drive.ftl.parity.is_none() {
         problems.push(
             path,
             "there are no groups of stripes (drive.ftl.parity); give parity, or leave this out",
         );
+    }
+    if let Rotation::Dynamic(dynamic) = rotation
+        && dynamic.short.fraction() >= 1.0
+    {
+        let problem = format!(
+            "more than {} of all bins are never short of space; give less, or choose rotation = \"rotating\"",
+            dynamic.short
+        );
+        problems.push(format!("{path}.short"), problem);
+    }
+}
+
+/// Checks the limit of a rotation, which is for the bins of a group.
+pub fn check_turns(drive: &DriveConfig, layout: &Layout, problems: &mut Problems) {
+    let (Some(parity), Some(at_once)) = (drive.ftl.parity, drive.scheduler.rotation.at_once())
+    else {
         return;
     };
-    let geometry = &drive.geometry;
-    let planes = Geometry::from(geometry).planes();
-    if let Some(at_once) = rotation.at_once().filter(|at_once| *at_once >= planes) {
+    let bins = parity.width * layout.bins_of(PoolId(0)).len() as u32;
+    if at_once >= bins {
         let problem = format!(
-            "{at_once} collections are no limit for {planes} planes in groups of {} pools; give less, or leave rotation out",
-            parity.width
+            "{at_once} collections are no limit for the {bins} bins of a group of stripes; give less, or leave rotation out"
         );
-        problems.push(format!("{path}.at_once"), problem);
+        problems.push("drive.scheduler.rotation.at_once", problem);
     }
 }
 

@@ -408,6 +408,38 @@ fn parity_takes_space_that_a_message_names() {
 }
 
 #[test]
+fn a_rotation_limits_something_and_a_detour_needs_parity() {
+    let of = |more: &[(&'static str, &str)]| {
+        let drive = [
+            ("geometry.channels", "16"),
+            ("ftl.allocation.pool", "plane"),
+            ("ftl.over_provisioning.exported", "32 MiB"),
+            ("buffer.size", "64 KiB"),
+        ];
+        let all = drive.iter().chain(more).map(|(key, value)| set(key, value));
+        try_experiment(BY_HAND, &all.collect::<Vec<_>>()).err().unwrap_or_default()
+    };
+    fn rotation(text: &str) -> [(&'static str, &str); 2] {
+        [("ftl.parity.width", "8"), ("scheduler.rotation", text)]
+    }
+    assert!(of(&[("scheduler.rotation", "rotating")]).contains("no groups of stripes"));
+    assert!(of(&[("scheduler.read_routing", "reconstruct")]).contains("there is no parity"));
+    // Groups are of 8 planes, of 16.
+    assert_eq!(of(&rotation("{ policy = 'rotating', at_once = 7 }")), "");
+    for policy in ["rotating", "dynamic"] {
+        let given = format!("{{ policy = '{policy}', at_once = 8 }}");
+        let fault = of(&rotation(&given));
+        assert!(fault.contains("8 collections are no limit for the 8 bins of a group"), "{fault}");
+    }
+    assert_eq!(of(&rotation("{ policy = 'dynamic', short = '99 %' }")), "");
+    for share in ["100 %", "130 %"] {
+        let given = format!("{{ policy = 'dynamic', short = '{share}' }}");
+        let fault = of(&rotation(&given));
+        assert!(fault.contains(&format!("more than {share} of all bins are never")), "{fault}");
+    }
+}
+
+#[test]
 fn a_victim_gains_some_of_its_pages() {
     for (gain, phrases) in [
         ("0 pages", &["at least 1 page"][..]),
