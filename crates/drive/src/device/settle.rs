@@ -72,7 +72,7 @@ impl Device {
                 port.read_ended(base, write, id, (request, part));
             }
             Owner::Rebuild(..) | Owner::RmwRead(..) | Owner::ParityRead(..) => {
-                end_side_read(base, gc, write, port, ended);
+                end_side_read(base, gc, write, port, id);
             }
             Owner::Flush(payload) => {
                 base.vacate(id);
@@ -149,15 +149,9 @@ fn end_read(base: &mut Base, gc: &mut Gc, id: OpId) {
 
 /// Reports the end of a read that a request needs beside its own data.
 #[inline(never)]
-fn end_side_read(
-    base: &mut Base,
-    gc: &mut Gc,
-    write: &mut Write,
-    port: &mut Port,
-    Ended { id, owner }: Ended,
-) {
+fn end_side_read(base: &mut Base, gc: &mut Gc, write: &mut Write, port: &mut Port, id: OpId) {
     end_read(base, gc, id);
-    match owner {
+    match base.flash.op(id).owner {
         Owner::Rebuild(rebuild, member) => port.rebuild_read(base, write, id, (rebuild, member)),
         Owner::RmwRead(entry, row) => write.rest_read(base, id, (entry, row)),
         Owner::ParityRead(update, row) => write.parity_read(base, id, (update, row)),
