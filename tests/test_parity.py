@@ -97,6 +97,8 @@ def test_reads_round_collection_are_told_and_counted(eight):
         "goes round": {
             "drive.scheduler.read_routing": {"policy": "reconstruct", "convert": "always"},
             "drive.scheduler.rotation": "rotating",
+            "drive.ftl.parity.flush": "gc-tolerant",
+            "drive.buffer.durability": "capacitor",
         },
     }
     results = {name: fs.run(mixed.replace(way)) for name, way in ways.items()}
@@ -106,6 +108,8 @@ def test_reads_round_collection_are_told_and_counted(eight):
     assert results["waits"].summary["detours"]["rebuilt_units"] == 0
     detours = results["goes round"].summary["detours"]
     assert detours["units_read_besides"] >= detours["rebuilt_units"] > 0
+    assert detours["held_data_units"] > 0
+    assert detours["held_parity_units"] > 0
     for name, result in results.items():
         held = result.summary["collection"]["held"]
         assert result.units["held"].mean() == pytest.approx(held["mean"]), name
@@ -115,6 +119,8 @@ def test_reads_round_collection_are_told_and_counted(eight):
     told = dict(rows.drive(results["goes round"]).rows)
     assert "% met it" in told["reads and collection"]
     assert told["units computed from their stripes"].startswith(f"{detours['rebuilt_units']:,}, ")
+    placed = told["units that stripes did not wait for"]
+    assert placed.startswith(f"{detours['held_data_units']:,} of data, "), placed
     alone = fs.run(mixed.replace({"record.collection": False}))
     assert alone.summary["initiators"][0]["read"]["met"] is None
     assert "held" not in alone.units.columns

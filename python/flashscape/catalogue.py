@@ -61,6 +61,7 @@ _FAMILIES = (
     "drive.ftl.gc.pacing",
     "drive.ftl.gc.reserve_until",
     "drive.ftl.gc.blocking",
+    "drive.ftl.parity.flush",
     "drive.ftl.partial_writes",
     "drive.ftl.allocation.pool",
     "drive.ftl.allocation.bin",

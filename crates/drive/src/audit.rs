@@ -112,18 +112,18 @@ impl Audit {
     ///
     /// # Errors
     /// The first stripe that is wrong.
-    fn check_parity(&self, ftl: &Ftl) -> Result<(), String> {
+    fn check_parity(&self, ftl: &Ftl, in_ram: impl Fn(Lpn) -> Option<u64>) -> Result<(), String> {
         let Some(stripes) = ftl.layout.stripes else { return Ok(()) };
         for stripe in (0..stripes.count()).map(StripeId) {
-            let members: Vec<Ppn> =
-                stripes.data(stripe).filter_map(|lpn| ftl.member(lpn)).collect();
-            let parity = ftl.lookup(stripes.parity(stripe));
+            let stored = |lpn| in_ram(lpn).or_else(|| Some(self.on_flash[ftl.member(lpn)?]));
+            let members: Vec<u64> = stripes.data(stripe).filter_map(stored).collect();
+            let parity = stored(stripes.parity(stripe));
             if parity.is_some() == members.is_empty() {
                 let has = if parity.is_some() { "parity" } else { "no parity" };
                 return Err(format!("{stripe:?} has {} units and {has}", members.len()));
             }
-            let stored = parity.map_or(0, |ppn| self.on_flash[ppn]);
-            check_stripe(members.iter().map(|ppn| self.on_flash[*ppn]), stored)
+            let stored = parity.unwrap_or(0);
+            check_stripe(members, stored)
                 .map_err(|off| format!("the parity {stored:x} of {stripe:?} is off by {off:x}"))?;
         }
         Ok(())
@@ -280,7 +280,8 @@ impl Audit {
         assert_eq!(holds, lpn, "audit: {ppn:?} is read as another unit than it was written as");
         self.read_token(layout, command, ticket, lpn, self.on_flash[ppn], "flash");
     }
-    /// Checks a read of a unit that is computed from these pages of its stripe.
+    /// Checks a read of a unit that is computed from these pages of its stripe, and from members in
+    /// memory whose tokens give `in_ram`.
     #[cold]
     pub fn read_rebuilt(
         &self,
@@ -288,13 +289,14 @@ impl Audit {
         command: Command,
         ticket: &mut AuditTicket,
         (lpn, at, stripe): (Lpn, Ppn, StripeId),
-        pages: impl Iterator<Item = (Ppn, Lpn)>,
+        (pages, in_ram): (impl Iterator<Item = (Ppn, Lpn)>, u64),
     ) {
         let stripes = layout.stripes.expect("data has parity");
-        let token = xor(pages.map(|(ppn, holds)| {
+        let stored = pages.map(|(ppn, holds)| {
             assert_eq!(stripes.of(holds), stripe, "audit: {lpn:?} is computed from {holds:?}");
             self.on_flash[ppn]
-        }));
+        });
+        let token = xor(stored.chain([in_ram]));
         assert_eq!(token, self.on_flash[at], "audit: {lpn:?} of {stripe:?} is computed wrongly");
         self.read_token(layout, command, ticket, lpn, token, "its stripe");
     }
@@ -433,7 +435,8 @@ impl Audit {
 
     /// Checks that every command completed exactly once, except those that are outstanding, and
     /// that the drive holds the hosts' last writes, all of them and nothing else. `buffered` gives
-    /// the token that the buffer holds for a unit.
+    /// the token that the buffer holds for a unit, `in_ram` that of a member of a stripe that is only
+    /// there.
     ///
     /// # Errors
     /// The first disagreement.
@@ -441,7 +444,7 @@ impl Audit {
         &self,
         ftl: &Ftl,
         outstanding: u32,
-        buffered: impl Fn(Lpn) -> Option<u64>,
+        (buffered, in_ram): (impl Fn(Lpn) -> Option<u64>, impl Fn(Lpn) -> Option<u64>),
     ) -> Result<(), String> {
         if self.under_way.len() != outstanding as usize {
             return Err(format!(
@@ -449,7 +452,7 @@ impl Audit {
                 self.under_way
             ));
         }
-        self.check_parity(ftl)?;
+        self.check_parity(ftl, in_ram)?;
         let stripes = ftl.layout.stripes;
         let (has_parity, is_parity) =
             (stripes.is_some(), |lpn| stripes.is_some_and(|stripes| stripes.is_parity(lpn)));

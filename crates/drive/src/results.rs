@@ -203,10 +203,16 @@ fn collection(measured: &Measured, units_per_block: u32, is_untimed: bool) -> Va
     })
 }
 
-/// Mapping units that reads computed from the rest of their stripes, and units read for that alone.
+/// Mapping units that reads computed from the rest of their stripes, and units read for that alone;
+/// and units that updates of stripes did not wait for.
 fn detours(measured: &Measured) -> Value {
     let counters = measured.counters();
-    json!({ "rebuilt_units": counters.rebuilt, "units_read_besides": counters.read_beside })
+    json!({
+        "rebuilt_units": counters.rebuilt,
+        "units_read_besides": counters.read_beside,
+        "held_data_units": counters.held_data,
+        "held_parity_units": counters.held_parity,
+    })
 }
 
 /// Bytes programmed over bytes that hosts wrote, in all and by source; null if hosts wrote none.

@@ -55,6 +55,10 @@ pub struct FtlConfig {
 }
 
 impl FtlConfig {
+    /// True if updates of stripes do not wait for flash that garbage collection has reserved.
+    pub fn flushes_round_gc(&self) -> bool {
+        self.parity.is_some_and(|parity| parity.flush == ParityFlush::GcTolerant)
+    }
     /// Pages of a block that hold data.
     pub fn data_pages(&self, geometry: &Geometry) -> u32 {
         geometry.pages_per_block - u32::from(self.summary_page)
@@ -117,6 +121,21 @@ pub struct ParityConfig {
     /// Time to compute the parity of a stripe, or a member from the others. Default: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub xor: Option<Time>,
+    /// Writes whose flash is held by garbage collection.
+    #[serde(default)]
+    pub flush: ParityFlush,
+}
+
+/// The end of a stripe's update if garbage collection holds the flash of one of its members.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum ParityFlush {
+    /// The update waits for all of its programs.
+    #[default]
+    Wait,
+    /// The update ends without it: the member stays in the write buffer, which capacitors protect,
+    /// and is programmed when garbage collection allows it. Source: GTF of [FAST17].
+    GcTolerant,
 }
 
 /// Over-provisioning. Papers divide by different capacities, so there are several keys; give

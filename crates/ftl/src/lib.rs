@@ -43,7 +43,9 @@ pub use allocation::{
     AllocationConfig, BinChoice, BinLevel, FreeBlockOrder, PoolLevel, StreamSharing,
 };
 pub use blocks::{BlockState, Source, Tally};
-pub use config::{BadBlocksConfig, FtlConfig, OverProvisioning, ParityConfig, PartialWrites};
+pub use config::{
+    BadBlocksConfig, FtlConfig, OverProvisioning, ParityConfig, ParityFlush, PartialWrites,
+};
 pub use factory::FactoryBlocks;
 pub use ftl::Ftl;
 pub use gc::{

@@ -201,6 +201,10 @@ def _detours(result: Measured) -> list[tuple[str, str]]:
     if rebuilt := detours.get("rebuilt_units"):
         besides = f"{detours['units_read_besides']:,} were read besides"
         rows.append(("units computed from their stripes", f"{rebuilt:,}, for which {besides}"))
+    data, parity = (detours.get(f"held_{what}_units", 0) for what in ("data", "parity"))
+    if data or parity:
+        told = f"{data:,} of data, {parity:,} of parity"
+        rows.append(("units that stripes did not wait for", told))
     return rows
 
 

@@ -14,6 +14,7 @@ use engine::{Agenda, Instant, Span};
 use ftl::{BinId, Ftl, PoolId, Ppn};
 use metrics::{Holder, State};
 use nand::GroupId;
+use std::collections::BTreeSet;
 
 /// Time, flash, space, and the auditor who watches them.
 #[derive(Clone)]
@@ -101,6 +102,19 @@ impl Base {
     pub fn is_held(&self, ppn: Ppn) -> bool {
         let held = self.held(ppn);
         held.unit || held.channel
+    }
+    /// True if collection has reserved what programs in a bin need: its unit, or the channel for
+    /// another one.
+    pub fn keeps_programs_from(&self, bin: BinId) -> bool {
+        let place = self.flash.place(bin);
+        self.flash.is_kept_from(place.channel, (place.group, place.all_cells()))
+    }
+    /// Pools that may have bins which collection has reserved now that it has reserved the unit of a
+    /// bin, or the channel.
+    pub fn pools_held_with(&self, bin: BinId) -> BTreeSet<PoolId> {
+        let channel = self.flash.place(bin).channel;
+        let bins = self.space.bins().filter(|bin| self.flash.place(*bin).channel == channel);
+        bins.map(|bin| self.space.ftl.layout.pool_of_bin(bin)).collect()
     }
     /// Flash that a read of a unit needs and that collection holds.
     pub fn held(&self, ppn: Ppn) -> Held {

@@ -13,6 +13,8 @@ typed_id! {
     pub struct EntryId;
     /// An update of a stripe.
     pub struct UpdateId;
+    /// Parity of a stripe on its way to flash.
+    pub struct ParityId;
     /// Data of a read that is computed from the rest of its stripes.
     pub struct RebuildId;
 }

@@ -146,7 +146,9 @@ impl Device {
             Some(audit) => {
                 let buffer = &self.write.buffer;
                 let buffered = |lpn| buffer.find(lpn).map(|entry| buffer.token(entry));
-                audit.finish(&self.base.space.ftl, self.base.outstanding(), buffered)
+                let in_ram = |lpn| self.write.in_ram(lpn);
+                let outstanding = self.base.outstanding();
+                audit.finish(&self.base.space.ftl, outstanding, (buffered, in_ram))
             }
             None => Ok(()),
         }

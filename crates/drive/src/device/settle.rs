@@ -120,7 +120,12 @@ impl Device {
                     }
                     Note::Resumed(group) => gc.resumed(base, group),
                     Note::RoundEnded(group) => gc.collect_in_round(base, group),
-                    Note::ChannelKept(bin) => gc.channel_kept(base, bin),
+                    Note::ChannelKept(bin) => {
+                        gc.channel_kept(base, bin);
+                        write.tolerate(base, bin);
+                    }
+                    Note::Reserved(bin) => write.tolerate(base, bin),
+                    Note::UpdatesEnded => write.end_updates(base, &mut port.requests),
                 }
             } else if let Some(bin) = base.space.next_to_collect() {
                 gc.collect_if_needed(base, bin);

@@ -27,19 +27,20 @@ impl Base {
             audit.read_unmapped(layout, command, ticket, lpn)
         });
     }
-    /// Reports a read of a unit that is computed from the rest of its stripe, on these pages.
+    /// Reports a read of a unit that is computed from the rest of its stripe: from these pages, and
+    /// from members in memory whose tokens give `in_ram`.
     #[inline]
     pub fn audit_rebuilt_read(
         &self,
         requests: &mut Requests,
         id: RequestId,
         (lpn, at): (Lpn, Ppn),
-        from: impl Iterator<Item = Ppn>,
+        (from, in_ram): (impl Iterator<Item = Ppn>, u64),
     ) {
         let stripe = self.space.ftl.layout.stripes.expect("data has parity").of(lpn);
         let pages = from.map(|ppn| (ppn, self.space.ftl.holds(ppn)));
         self.audit_read(requests, id, |audit, layout, command, ticket| {
-            audit.read_rebuilt(layout, command, ticket, (lpn, at, stripe), pages)
+            audit.read_rebuilt(layout, command, ticket, (lpn, at, stripe), (pages, in_ram))
         });
     }
     /// Reports a read that waits until its data, which is in the buffer, is on flash.

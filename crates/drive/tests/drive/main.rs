@@ -29,5 +29,6 @@ mod snapshots;
 mod starvation;
 mod suspension;
 mod theory;
+mod tolerance;
 mod traces;
 mod wear;

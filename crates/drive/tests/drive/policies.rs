@@ -21,6 +21,7 @@ const PARAMETERS: [(&str, &str); 4] =
 
 const BOUNDS_OF_PROGRAMS: &str = "drive.scheduler.program_suspension_bounds.by";
 
+const FLUSH: &str = "drive.ftl.parity.flush";
 const BIN: &str = "drive.ftl.allocation.bin";
 const IN_CHANNELS: &str = "{ read = \"channel\", program = \"channel\", erase = \"channel\" }";
 const IN_PLANES: &str = "{ read = \"plane\", program = \"plane\", erase = \"plane\" }";
@@ -28,7 +29,12 @@ const GANG: &str = "{ channels = 2, control = \"asynchronous\" }";
 const ROUNDS: &str = "drive.scheduler.rounds";
 
 /// Settings that a policy, or a whole family, needs.
-const COMPANIONS: [(&str, &str, &str, &str); 31] = [
+const COMPANIONS: [(&str, &str, &str, &str); 36] = [
+    (FLUSH, "*", RESERVED, "copied"),
+    (FLUSH, "*", "drive.ftl.parity.width", "2"),
+    (FLUSH, "*", "drive.ftl.allocation.pool", "plane"),
+    (FLUSH, "*", "drive.ftl.gc.preemptible", "false"),
+    (FLUSH, "*", "drive.buffer.durability", "capacitor"),
     (ROTATION, "*", "drive.ftl.parity.width", "2"),
     (ROTATION, "*", "drive.ftl.allocation.pool", "plane"),
     (ROUTING, "reconstruct", "drive.ftl.parity.width", "2"),

@@ -440,6 +440,30 @@ fn a_rotation_limits_something_and_a_detour_needs_parity() {
 }
 
 #[test]
+fn an_update_goes_on_without_flash_that_is_reserved_and_with_a_buffer_that_keeps_data() {
+    let of = |durability: &str, preemptible: bool| {
+        let all = [
+            ("geometry.channels", "8"),
+            ("ftl.allocation.pool", "plane"),
+            ("ftl.over_provisioning.exported", "16 MiB"),
+            ("ftl.parity.width", "8"),
+            ("ftl.parity.flush", "gc-tolerant"),
+            ("buffer.size", "64 KiB"),
+            ("buffer.durability", durability),
+            ("ftl.gc.preemptible", if preemptible { "true" } else { "false" }),
+        ];
+        try_experiment(BY_HAND, &all.map(|(key, value)| set(key, value))).err().unwrap_or_default()
+    };
+    assert_eq!(of("capacitor", false), "");
+    for durability in ["none", "volatile"] {
+        let fault = of(durability, false);
+        assert!(fault.contains("which a power cut must not empty"), "{fault}");
+    }
+    let fault = of("capacitor", true);
+    assert!(fault.contains("reserves no flash if it is preemptible"), "{fault}");
+}
+
+#[test]
 fn a_victim_gains_some_of_its_pages() {
     for (gain, phrases) in [
         ("0 pages", &["at least 1 page"][..]),

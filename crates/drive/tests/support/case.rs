@@ -101,6 +101,7 @@ pub fn experiment_of(dice: &[u32], initiate: &mut Initiate<'_>) -> String {
     let mut power = Dice::new(&dice[(PARTS - 1) * PART..]);
     if text.contains("\nparity = ") {
         detours(&mut text, &mut power);
+        tolerate(&mut text, &mut power);
     } else if power.once_in(3) {
         // The power is not cut after the run.
         let kinds = if text.contains("\ntime = ") { 2 } else { 3 };
@@ -140,6 +141,16 @@ fn detours(text: &mut String, dice: &mut Dice<'_>) {
     let routing =
         format!("read_routing = {{ policy = \"reconstruct\", convert = \"{convert}\" }}\n");
     text.insert_str(begin + "[drive.scheduler]\n".len(), &routing);
+}
+
+/// Lets updates of stripes end without units that collection holds, if the drive can do that.
+fn tolerate(text: &mut String, dice: &mut Dice<'_>) {
+    let can = ["durability = \"capacitor\"", "preemptible = false"];
+    if can.iter().all(|line| text.contains(line)) && dice.once_in(2) {
+        let key = "\nparity = { ";
+        let begin = text.find(key).expect("data has parity") + key.len();
+        text.insert_str(begin, "flush = \"gc-tolerant\", ");
+    }
 }
 
 /// Writes the settings of a drive's recovery.

@@ -59,6 +59,11 @@ pub struct Counters {
     pub rebuilt: u64,
     /// See `rebuilt`.
     pub read_beside: u64,
+    /// Mapping units of data, and of parity, that counted as placed while collection held their
+    /// flash.
+    pub held_data: u64,
+    /// See `held_data`.
+    pub held_parity: u64,
     /// Victims that were chosen out of turn, because programs of hosts waited for space.
     pub out_of_turn: u64,
     /// Number of suspensions of erases.
@@ -97,6 +102,13 @@ impl Counters {
     pub fn rebuilt(&mut self, beside: u32) {
         self.rebuilt += 1;
         self.read_beside += u64::from(beside);
+    }
+    /// Counts a unit that counts as placed while collection holds its flash: parity, or data.
+    pub fn held(&mut self, is_parity: bool) {
+        match is_parity {
+            true => self.held_parity += 1,
+            false => self.held_data += 1,
+        }
     }
     /// Counts an erase, or a program, for the end of whose step a read waits for the first time.
     pub fn deferred(&mut self, is_program: bool) {
@@ -157,6 +169,8 @@ impl Counters {
             longest_collection: self.longest_collection,
             streamed: self.streamed - earlier.streamed,
             out_of_turn: self.out_of_turn - earlier.out_of_turn,
+            held_data: self.held_data - earlier.held_data,
+            held_parity: self.held_parity - earlier.held_parity,
             rebuilt: self.rebuilt - earlier.rebuilt,
             read_beside: self.read_beside - earlier.read_beside,
             put_offs: self.put_offs - earlier.put_offs,

@@ -175,6 +175,10 @@ impl Flash {
     pub(in crate::device) fn has_turned_to_read(&self, bin: BinId) -> bool {
         self.notes.iter().any(|note| matches!(note, Note::TurnedToRead(of) if *of == bin))
     }
+    /// Adds a note for a part other than flash.
+    pub(in crate::device) fn note(&mut self, note: Note) {
+        self.notes.push_back(note);
+    }
     /// The next note, in the order of events.
     #[inline]
     pub(in crate::device) fn next_note(&mut self) -> Option<Note> {
@@ -194,6 +198,10 @@ impl Flash {
     /// Counts a victim that was chosen out of turn.
     pub(in crate::device) fn count_out_of_turn(&mut self) {
         self.counters.out_of_turn += 1;
+    }
+    /// Counts a unit that counts as placed while collection holds its flash: parity, or data.
+    pub(in crate::device) fn count_held(&mut self, is_parity: bool) {
+        self.counters.held(is_parity);
     }
     /// Counts a unit that is computed from the rest of its stripe, and the units that are read besides.
     pub(in crate::device) fn count_rebuilt(&mut self, beside: u32) {

@@ -74,6 +74,17 @@ impl Flash {
         }
     }
 
+    /// True if cells in a group are reserved, or their channel is for others.
+    pub(in crate::device) fn is_kept_from(
+        &self,
+        channel: ChannelId,
+        (group, cells): (GroupId, u64),
+    ) -> bool {
+        let kept = self.channels[channel].kept.as_ref();
+        self.groups[group].is_reserved(cells)
+            || kept.is_some_and(|kept| !kept.is_for_cells(group, cells))
+    }
+
     /// The bin for whose collection a channel is reserved.
     pub(in crate::device) fn keeper_of(&self, channel: ChannelId) -> Option<BinId> {
         self.channels[channel].kept.as_ref().map(|kept| kept.bin)

@@ -112,6 +112,10 @@ pub enum Note {
     RoundEnded(GroupId),
     /// A channel is reserved for the collection of a bin, which waited for it.
     ChannelKept(BinId),
+    /// A bin's unit is reserved for its collection, if writes do not wait for that.
+    Reserved(BinId),
+    /// Updates of stripes end because collection holds their last units.
+    UpdatesEnded,
 }
 
 /// Units, channels and operations.
@@ -119,6 +123,8 @@ pub enum Note {
 pub struct Flash {
     // ---- constant ----
     timing: Timing,
+    /// True if other parts are told of reservations of units.
+    tells_reservations: bool,
     units: Units,
     planes_per_die: u32,
     bypass: Bypass,
@@ -196,7 +202,7 @@ impl Flash {
         // All fields are named, so that the compiler reports one that is added later.
         #[rustfmt::skip]
         let Self {
-            timing: _, units: _, planes_per_die: _, bypass: _, routing: _, erase_rules: _,
+            timing: _, tells_reservations: _, units: _, planes_per_die: _, bypass: _, routing: _, erase_rules: _,
             program_rules: _, suspends: _, bins_of_group: _, uniform: _, short_ways: _,
             queues_all: _, begins_at_once: _,
             only_serves_queues: _, commands: _, channels_of: _, all_cells: _, shape: _, idle_gap: _,

@@ -31,6 +31,7 @@ impl Flash {
         let suspends = erase_rules.is_on || program_rules.is_on;
         let schedule = Schedule::new(scheduler, &units);
         Self {
+            tells_reservations: config.ftl.flushes_round_gc(),
             bypass: scheduler.bypass.clone(),
             routing: scheduler.read_routing.clone(),
             suspends,

@@ -355,9 +355,8 @@ pub struct Part {
     pub is_void: bool,
 }
 
-/// Payloads of programs: for each slot of the batch a buffer entry (none for parity) and its logical
-/// unit, or a
-/// logical unit and the place from which it is copied.
+/// Payloads of programs: for each slot of the batch a buffer entry (or [`PARITY`] and the number of
+/// parity) and its logical unit, or a logical unit and the place from which it is copied.
 #[derive(Clone)]
 pub struct Payloads {
     width: usize,
@@ -367,8 +366,8 @@ pub struct Payloads {
     parts: Vec<Part>,
 }
 
-/// The place of the buffer entry in the slot of parity, which has none.
-pub const NO_ENTRY: u32 = u32::MAX;
+/// A bit that only the slots of parity have in the place of the buffer entry.
+pub const PARITY: u32 = 1 << 31;
 
 impl Payloads {
     pub fn new(units_per_batch: u32) -> Self {

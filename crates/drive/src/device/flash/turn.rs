@@ -10,7 +10,7 @@ use crate::device::event::Event;
 use crate::device::flash::counters::OpKind;
 use crate::device::flash::op::{Class, Op, Owner};
 use crate::device::flash::place::Ask;
-use crate::device::flash::{Flash, Placement};
+use crate::device::flash::{Flash, Note, Placement};
 use crate::device::ids::OpId;
 use engine::{Instant, count_bits};
 use ftl::{Batch, BinId};
@@ -185,6 +185,9 @@ impl Flash {
         self.groups[group].keep(cells, bin);
         self.follow(time, bin, cells);
         self.note_reserved(time.now, group, cells, true);
+        if self.tells_reservations {
+            self.notes.push_back(Note::Reserved(bin));
+        }
     }
 
     /// Ends the reservation of a bin's unit for its collection; returns true if it was reserved.

@@ -5,7 +5,7 @@ use crate::device::Time;
 use crate::device::event::Event;
 use crate::device::flash::Flash;
 use crate::device::flash::counters::OpKind;
-use crate::device::flash::op::{AsksFor, NO_ENTRY, Op, Owner};
+use crate::device::flash::op::{AsksFor, Op, Owner, PARITY};
 use crate::device::flash::working::WorkingView;
 use crate::device::ids::{EntryId, OpId};
 use crate::device::standing::{Stage, Standing};
@@ -123,7 +123,7 @@ impl Survey<'_> {
         self.ids.iter().filter_map(payload).flat_map(move |(id, of)| {
             (0..payloads.count(of))
                 .map(move |slot| (id, EntryId(payloads.slot(of, slot)[0])))
-                .filter(|(_, entry)| entry.0 != NO_ENTRY)
+                .filter(|(_, entry)| entry.0 & PARITY == 0)
         })
     }
 

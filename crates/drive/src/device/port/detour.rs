@@ -119,7 +119,7 @@ impl Port {
         if write.is_updated(stripe) {
             return None;
         }
-        let beside = beside(base, stripe, asked)?;
+        let (beside, in_ram) = beside(base, write, stripe, asked)?;
         let rest = |ppn| gc.hold_on(base, ppn).map_or(Span::ZERO, |hold| hold.rest);
         let detour = Detour {
             held: dropped.hold.expect("it is held"),
@@ -142,7 +142,8 @@ impl Port {
             Source { lpn: unit.lpn, ppn: unit.ppn, bytes }
         }));
         let pages = sources.iter().map(|source| source.ppn);
-        base.audit_rebuilt_read(&mut self.requests, id, (dropped.lpn, dropped.ppn), pages);
+        let dropped = (dropped.lpn, dropped.ppn);
+        base.audit_rebuilt_read(&mut self.requests, id, dropped, (pages, in_ram));
         Some(sources)
     }
 
@@ -178,15 +179,28 @@ fn by_stripe(base: &Base, asked: &[Asked]) -> BTreeMap<StripeId, Vec<usize>> {
     places
 }
 
-/// Units of a stripe with data, and parity, except for those that are asked for; `None` if the
-/// stripe has no parity.
-fn beside(base: &Base, stripe: StripeId, asked: &[Asked]) -> Option<Vec<(Lpn, Ppn)>> {
+/// Units of a stripe with data, and parity, except for those that are asked for: those on flash, and
+/// the auditor's tokens of those in memory. `None` if the stripe has no parity.
+fn beside(
+    base: &Base,
+    write: &Write,
+    stripe: StripeId,
+    asked: &[Asked],
+) -> Option<(Vec<(Lpn, Ppn)>, u64)> {
     let ftl = &base.space.ftl;
     let stripes = ftl.layout.stripes?;
-    let is_asked = |lpn: &Lpn| asked.iter().any(|unit| unit.lpn == *lpn);
-    let others = stripes.data(stripe).filter(|lpn| !is_asked(lpn));
-    let mut beside: Vec<_> = others.filter_map(|lpn| Some((lpn, ftl.member(lpn)?))).collect();
     let parity = stripes.parity(stripe);
-    beside.push((parity, ftl.lookup(parity)?));
-    Some(beside)
+    if write.in_ram(parity).is_none() && ftl.lookup(parity).is_none() {
+        return None;
+    }
+    let is_asked = |lpn: &Lpn| asked.iter().any(|unit| unit.lpn == *lpn);
+    let others = stripes.data(stripe).filter(|lpn| !is_asked(lpn)).chain([parity]);
+    let (mut on_flash, mut in_ram) = (Vec::new(), 0);
+    for lpn in others {
+        match write.in_ram(lpn) {
+            Some(token) => in_ram ^= token,
+            None => on_flash.extend(ftl.member(lpn).map(|ppn| (lpn, ppn))),
+        }
+    }
+    Some((on_flash, in_ram))
 }

@@ -57,7 +57,8 @@ impl Device {
     /// Writes the current data of every unit that the buffer holds.
     fn write_buffered(&mut self, choice: BinChoice) -> Result<(), String> {
         let units = self.buffered();
-        let open = self.base.space.ftl.detached_units();
+        let mut open = self.base.space.ftl.detached_units();
+        open.extend(self.write.updates.iter().flat_map(|updates| updates.ram.units()));
         if units.len() != self.write.buffer.units() {
             let what = self.write.buffer.describe();
             return Err(format!("the drive does not come to rest: {what}"));
@@ -78,7 +79,10 @@ impl Device {
     fn buffered(&self) -> Vec<Lpn> {
         let buffer = &self.write.buffer;
         let mut units: Vec<Lpn> = match &self.write.updates {
-            Some(updates) => updates.entries().filter_map(|entry| buffer.current(entry)).collect(),
+            Some(updates) => {
+                let entries = updates.entries().chain(updates.ram.entries());
+                entries.filter_map(|entry| buffer.current(entry)).collect()
+            }
             None => Vec::new(),
         };
         for pool in (0..self.base.space.ftl.layout.pool_count()).map(PoolId) {

@@ -96,6 +96,8 @@ pub struct Buffer {
     lists: Vec<Waiting>,
     pending: u32,
     pub flying: u32,
+    /// Room that members of stripes beside its entries take: parity.
+    lent: u32,
     /// Requests that wait for room, by priority.
     waiting: [VecDeque<RequestId>; Priority::ALL.len()],
     /// Units of these requests that are not admitted yet.
@@ -127,6 +129,7 @@ impl Buffer {
             lists: vec![Waiting::default(); pools as usize],
             pending: 0,
             flying: 0,
+            lent: 0,
             waiting: Default::default(),
             waiting_units: 0,
             deferred: ByEntry::default(),
@@ -147,7 +150,15 @@ impl Buffer {
     /// Number of units in the buffer.
     #[inline]
     pub fn used(&self) -> u32 {
-        self.entries.taken() as u32
+        self.entries.taken() as u32 + self.lent
+    }
+    /// Takes room for a unit of parity, even if there is none.
+    pub fn lend(&mut self) {
+        self.lent += 1;
+    }
+    /// Gives the room of a unit of parity back.
+    pub fn take_back(&mut self) {
+        self.lent -= 1;
     }
     #[inline]
     pub fn is_full(&self) -> bool {

@@ -167,7 +167,7 @@ impl Write {
         let parity = self.units_on_flash(base, requests, op, payload);
         self.end_program(base, op, payload, parity);
         base.flash.payloads.remove(payload);
-        self.commit_ended(base, requests, op);
+        self.commit_ended(base, requests, Some(op));
         self.go_on_flushing(base, requests, op);
     }
 
@@ -217,27 +217,29 @@ impl Write {
             self.buffer.supersede_older(id);
             self.void_parts(base, self.buffer.entry(id).older);
         }
-        self.tell_of(base, requests, op, id, ppn);
+        self.tell_of(base, requests, Some(op), id, ppn);
     }
 
-    /// Tells those who wait for an entry that its data is at `ppn`, and removes the entry.
+    /// Tells those who wait for an entry that its data is at `ppn`, by the end of `op` if it was a
+    /// program's, and removes the entry.
     #[inline(always)]
     pub(super) fn tell_of(
         &mut self,
         base: &mut Base,
         requests: &mut Requests,
-        op: OpId,
+        op: Option<OpId>,
         id: EntryId,
         ppn: Ppn,
     ) {
         let (lpn, writer) = (self.buffer.entry(id).lpn, self.buffer.entry(id).writer);
         if let Some((request, part)) = writer {
+            let op = op.expect("what is acknowledged from flash waits for programs");
             self.written_through(base, requests, op, id, request, part);
         }
         while let Some(deferred) = self.buffer.take_deferred(id) {
-            match self.buffer.entry(id).stage {
-                Stage::Void => self.read_after_void(base, requests, op, deferred, lpn),
-                _ => self.read_deferred(base, requests, op, deferred, lpn, ppn),
+            match (self.buffer.entry(id).stage, op) {
+                (Stage::Void, Some(op)) => self.read_after_void(base, requests, op, deferred, lpn),
+                _ => self.read_deferred(base, requests, op, deferred, (lpn, ppn)),
             }
         }
         self.buffer.flying -= 1;
@@ -263,20 +265,24 @@ impl Write {
         requests.try_answer(id, base.flash.blames());
     }
 
-    /// Continues a read that waited for its data to be on flash.
+    /// Continues a read that waited for its data to be on flash, by the end of `program` if it was
+    /// one's.
     pub(in crate::device) fn read_deferred(
         &mut self,
         base: &mut Base,
         requests: &mut Requests,
-        program: OpId,
+        program: Option<OpId>,
         deferred: Deferred,
-        lpn: Lpn,
-        ppn: Ppn,
+        (lpn, ppn): (Lpn, Ppn),
     ) {
         let command = requests[deferred.request].command;
         let class = Class::of_read(requests[deferred.request].priority);
         let mut blame = Blame::default();
-        let rest = blame.add_tail(base.flash.blame(program), base.time.now - deferred.since);
+        let waited = base.time.now - deferred.since;
+        let rest = match program {
+            Some(program) => blame.add_tail(base.flash.blame(program), waited),
+            None => waited,
+        };
         blame.charge(State::BufferFull, rest);
         let mut pieces = Vec::new();
         base.split(&mut pieces, lpn, ppn, command.offset, command.end());

@@ -7,8 +7,10 @@ mod discard;
 mod flush;
 pub mod modify;
 mod parity;
+pub mod ram;
 #[cfg(test)]
 mod tests;
+mod unit;
 pub mod updates;
 pub mod why;
 
@@ -18,7 +20,7 @@ use crate::device::join::{Aside, Join};
 use buffer::Buffer;
 use by_entry::ByEntry;
 use engine::{Column, Instant};
-use ftl::{Layout, PartialWrites, PoolId, StripeId};
+use ftl::{Layout, Lpn, PartialWrites, PoolId, StripeId};
 use metrics::{Blame, State};
 use updates::Updates;
 
@@ -111,6 +113,10 @@ impl Write {
     }
     fn updates_mut(&mut self) -> &mut Updates {
         self.updates.as_mut().expect("data has parity")
+    }
+    /// The auditor's token of a member of a stripe that is in memory only.
+    pub(in crate::device) fn in_ram(&self, lpn: Lpn) -> Option<u64> {
+        self.updates.as_ref()?.ram.token(lpn)
     }
     /// True if a stripe has an update under way: its pages do not agree with its parity.
     pub(in crate::device) fn is_updated(&self, stripe: StripeId) -> bool {

@@ -175,7 +175,7 @@ impl Write {
             return;
         }
         if let Some(ppn) = base.space.ftl.lookup(lpn) {
-            return self.read_deferred(base, requests, op, read, lpn, ppn);
+            return self.read_deferred(base, requests, Some(op), read, (lpn, ppn));
         }
         base.audit_unmapped_read(requests, read.request, lpn);
         requests[read.request].unmapped += 1;

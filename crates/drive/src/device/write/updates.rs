@@ -1,10 +1,12 @@
 //! Updates of stripes: what each reads, programs and waits for ([`super::parity`]).
 
-use crate::device::ids::{EntryId, UpdateId};
+use crate::device::ids::{EntryId, OpId, ParityId, UpdateId};
 use crate::device::join::{Aside, Join};
 use crate::device::space::waits::SpaceSnapshot;
+use crate::device::write::ram::Ram;
+use crate::device::write::unit::Unit;
 use engine::{Column, Instant, Slab, Span};
-use ftl::{Layout, Lpn, ParityConfig, PoolId, StripeId};
+use ftl::{BinId, Layout, Lpn, ParityConfig, ParityFlush, PoolId, StripeId};
 use metrics::Blame;
 use std::collections::{BTreeMap, VecDeque};
 
@@ -24,13 +26,13 @@ pub struct Update {
     pub(super) reads: Join,
     /// Time that its units have waited for parity.
     pub(super) blame: Blame,
-    /// The moment at which its units were ready to be programmed; the start before that. And the time
-    /// without space of its parity's pool then.
-    pub(super) ready: Instant,
-    pub(super) without_space: SpaceSnapshot,
     /// Token of the parity.
     pub(super) token: u64,
-    /// Units that are not on flash.
+    /// The parity, from the moment at which it is known until it is on flash.
+    pub(super) parity: Option<ParityId>,
+    /// Units that count as placed before they are on flash.
+    pub(super) held: Vec<Unit>,
+    /// Units that are not placed.
     pub(super) left: u32,
 }
 
@@ -45,21 +47,24 @@ impl Update {
             later: Vec::new(),
             reads: Join::default(),
             blame: Blame::default(),
-            ready: Instant::START,
-            without_space: SpaceSnapshot::default(),
             token: 0,
+            parity: None,
+            held: Vec::new(),
             left: 0,
         }
     }
 }
 
-/// A unit that may be programmed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Unit {
-    /// Data; it is a member's, unless it was trimmed before it was due.
-    Data(EntryId),
-    /// Parity.
-    Parity(UpdateId),
+/// Parity of a stripe from the moment at which it is known until it is on flash.
+#[derive(Clone)]
+pub(super) struct Parity {
+    pub(super) stripe: StripeId,
+    pub(super) token: u64,
+    /// The update that it is part of, until that ends.
+    pub(super) update: Option<UpdateId>,
+    /// The moment at which it may be programmed, and the time without space of its pool then.
+    pub(super) ready: Instant,
+    pub(super) without_space: SpaceSnapshot,
 }
 
 /// Most updates at a time because of trimmed members alone: each may take a page of its pools
@@ -74,16 +79,24 @@ pub struct Updates {
     pub(super) xor: Span,
     /// True if reads go round collection.
     pub(super) goes_round: bool,
+    /// True if units count as placed while collection holds their flash.
+    pub(super) tolerates: bool,
     /// Units of a program.
     pub(super) batch: u32,
     // ---- state ----
     pub(super) updates: Slab<UpdateId, Update>,
     pub(super) of_stripe: BTreeMap<StripeId, UpdateId>,
+    /// Parity on its way to flash.
+    pub(super) parities: Slab<ParityId, Parity>,
+    /// Members of stripes that are in memory only.
+    pub(in crate::device) ram: Ram,
+    /// Programs that are asked for, by pool, if it matters if collection holds their flash.
+    pub(super) asked: Column<PoolId, Vec<(OpId, BinId)>>,
     /// Units that may be programmed, by pool.
     pub(super) ready: Column<PoolId, VecDeque<Unit>>,
     /// Units of updates that are not ready, by pool.
     pub(super) coming: Column<PoolId, u32>,
-    /// Updates of which the last unit is on flash.
+    /// Updates of which the last unit is placed.
     pub(super) ended: Vec<UpdateId>,
     /// Trimmed units whose pages are kept.
     pub(super) holes: VecDeque<Lpn>,
@@ -100,9 +113,13 @@ impl Updates {
         Box::new(Self {
             xor: config.xor.map_or(Span::ZERO, |xor| xor.span()),
             goes_round,
+            tolerates: config.flush == ParityFlush::GcTolerant,
             batch: layout.units_per_batch,
             updates: Slab::default(),
             of_stripe: BTreeMap::new(),
+            parities: Slab::default(),
+            ram: Ram::default(),
+            asked: Column::filled(Vec::new(), pools),
             ready: Column::from_fn(pools, |_| VecDeque::new()),
             coming: Column::filled(0, pools),
             ended: Vec::new(),
@@ -115,6 +132,23 @@ impl Updates {
     /// The update of a stripe, if there is one.
     pub fn of(&self, stripe: StripeId) -> Option<UpdateId> {
         self.of_stripe.get(&stripe).copied()
+    }
+    /// The update that a unit is part of, if it is part of one.
+    pub(super) fn of_unit(&self, stripe: StripeId, unit: Unit) -> Option<UpdateId> {
+        match unit {
+            Unit::Data(entry) => {
+                self.of(stripe).filter(|id| self.updates[*id].entries.contains(&entry))
+            }
+            Unit::Parity(id) => self.parities[id].update,
+        }
+    }
+    /// Counts a unit of an update as placed, if it did not count before.
+    pub(super) fn count_placed(&mut self, id: UpdateId) {
+        let update = &mut self.updates[id];
+        update.left -= 1;
+        if update.left == 0 {
+            self.ended.push(id);
+        }
     }
     /// Ends an update: its stripe may have another one.
     pub(super) fn end(&mut self, id: UpdateId) -> Update {

@@ -4,9 +4,11 @@
 //! programmed in 100 + 200 us.
 
 use crate::common::set;
+use crate::detours::drive;
 use crate::directions::case::{Case, case};
 use crate::directions::requests::US;
 use crate::poised::PAGE;
+use crate::tolerance::held_up;
 use drive::OpKind;
 use host::Kind;
 use metrics::Holder;
@@ -22,6 +24,7 @@ pub fn cases() -> Vec<Case> {
         // Of 8192 pages 6144 are for data and its parity. A page of two is written with its copy, and
         // one of more with the old page and parity, which are read.
         case("drive.ftl.parity.width")
+            .beside(&["drive.ftl.parity.flush"])
             .given(&planes)
             .filled()
             .see("pages of the host, and reads and programs for parity of a write", |scene| {
@@ -42,5 +45,14 @@ pub fn cases() -> Vec<Case> {
             })
             .left_out(125 + 300)
             .under([("7 us", 125 + 7 + 300), ("100 us", 125 + 100 + 300)]),
+        case("drive.ftl.parity.flush")
+            .given(&drive(8, &[set("buffer.durability", "capacitor")]))
+            .filled()
+            .see(
+                "programs of parity in 1.4 ms, after two writes to a stripe that is held",
+                |scene| held_up(scene.bench()),
+            )
+            .left_out(1)
+            .under([("wait", 1), ("gc-tolerant", 2)]),
     ]
 }

@@ -4,22 +4,25 @@ use crate::device::Base;
 use crate::device::ids::{EntryId, OpId, UpdateId};
 use crate::device::request::Requests;
 use crate::device::write::Write;
+use crate::device::write::ram::InRam;
+use crate::device::write::unit::Unit;
+use crate::device::write::updates::Update;
 
 impl Write {
-    /// Ends the updates of which a program has written the last unit.
+    /// Ends the updates of which the last unit is placed: a program's, if `op` is one.
     #[inline(never)]
     pub(in crate::device::write) fn commit_ended(
         &mut self,
         base: &mut Base,
         requests: &mut Requests,
-        op: OpId,
+        op: Option<OpId>,
     ) {
         for id in std::mem::take(&mut self.updates_mut().ended) {
-            self.commit_update(base, requests, id, Some(op));
+            self.commit_update(base, requests, id, op);
         }
     }
 
-    /// Ends an update whose units are all on flash, by the end of `op` if it had any.
+    /// Ends an update whose units are all placed, by the end of `op` if it had any.
     pub(in crate::device) fn commit_update(
         &mut self,
         base: &mut Base,
@@ -27,24 +30,21 @@ impl Write {
         id: UpdateId,
         op: Option<OpId>,
     ) {
-        let updates = self.updates_mut();
-        let update = updates.end(id);
-        let stripes = base.space.ftl.layout.stripes.expect("data has parity");
-        let parity = stripes.parity(update.stripe);
-        if update.drops {
-            base.space.ftl.trim(parity);
-        } else {
-            base.space.ftl.attach(parity);
-        }
+        let update = self.updates_mut().end(id);
+        self.parity_current(base, &update);
         for hole in &update.holes {
             base.space.ftl.end_keeping(*hole);
+            self.forget_ram(base, *hole);
         }
         if update.entries.is_empty() {
             self.updates_mut().of_holes -= 1;
         }
-        for entry in update.entries {
-            let op = op.expect("data was programmed");
-            self.member_current(base, requests, op, entry);
+        for entry in &update.entries {
+            if update.held.contains(&Unit::Data(*entry)) {
+                self.held_current(base, *entry);
+            } else {
+                self.member_current(base, requests, op, *entry);
+            }
         }
         // Together, so that they are one update.
         self.admitting = true;
@@ -56,23 +56,56 @@ impl Write {
         base.space.retry_starved();
     }
 
-    /// A member's new data becomes current, unless it was trimmed meanwhile.
+    /// The parity of an update becomes current, on flash or in memory, or is dropped.
+    fn parity_current(&mut self, base: &mut Base, update: &Update) {
+        let stripes = base.space.ftl.layout.stripes.expect("data has parity");
+        let lpn = stripes.parity(update.stripe);
+        if let Some(id) = update.parity {
+            let unit = Some(Unit::Parity(id));
+            let member = InRam { token: update.token, unit, is_trimmed: false };
+            return self.keep_in_ram(base, lpn, member);
+        }
+        self.forget_ram(base, lpn);
+        if update.drops {
+            base.space.ftl.trim(lpn);
+        } else {
+            base.space.ftl.attach(lpn);
+        }
+    }
+
+    /// A member's new data, which is on flash, becomes current, unless it was trimmed meanwhile.
     fn member_current(
         &mut self,
         base: &mut Base,
         requests: &mut Requests,
-        op: OpId,
+        op: Option<OpId>,
         entry: EntryId,
     ) {
         let (lpn, stale) = (self.buffer.entry(entry).lpn, self.buffer.entry(entry).stale);
+        if !stale {
+            self.buffer.supersede_older(entry);
+        }
+        self.forget_ram(base, lpn);
         let ppn = if stale {
             self.add_hole(lpn);
             base.space.ftl.keep_placed(lpn)
         } else {
-            self.buffer.supersede_older(entry);
             base.space.ftl.attach(lpn)
         };
         self.tell_of(base, requests, op, entry, ppn);
+    }
+
+    /// The same for data that is in memory, and stays there until it is on flash.
+    fn held_current(&mut self, base: &mut Base, entry: EntryId) {
+        let (lpn, stale) = (self.buffer.entry(entry).lpn, self.buffer.entry(entry).stale);
+        if stale {
+            self.add_hole(lpn);
+        } else {
+            self.buffer.supersede_older(entry);
+        }
+        let token = self.buffer.token(entry);
+        let unit = Some(Unit::Data(entry));
+        self.keep_in_ram(base, lpn, InRam { token, unit, is_trimmed: stale });
     }
 
     /// Lists an entry that waited for the end of its stripe's update, unless nobody needs it.

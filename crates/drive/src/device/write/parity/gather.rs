@@ -5,7 +5,8 @@ use crate::device::Base;
 use crate::device::ids::{EntryId, OpId, UpdateId};
 use crate::device::write::Write;
 use crate::device::write::buffer::Stage;
-use crate::device::write::updates::{Unit, Update};
+use crate::device::write::unit::Unit;
+use crate::device::write::updates::Update;
 use ftl::{Lpn, PoolId, Ppn, StripeId};
 
 impl Write {
@@ -29,6 +30,7 @@ impl Write {
                 break;
             }
         }
+        self.tolerate_ready(base, pool);
         self.watch_partial(base, pool);
     }
 
@@ -73,22 +75,27 @@ impl Write {
         self.buffer.flying += 1;
     }
 
+    /// The member of a stripe that a unit is: its current data, or that of a hole.
+    fn member(&self, base: &Base, lpn: Lpn) -> Option<Member> {
+        let in_ram = self.in_ram(lpn).map(Member::InRam);
+        in_ram.or_else(|| Some(Member::OnFlash(lpn, base.space.ftl.member(lpn)?)))
+    }
+
     /// Begins the update of a stripe, which leaves out trimmed members: with the data of `due` and of
     /// the other members that waits in lists, or (if nothing is due) with no new data.
     pub(super) fn begin_update(&mut self, base: &mut Base, stripe: StripeId, due: Option<EntryId>) {
         let ftl = &base.space.ftl;
         let stripes = ftl.layout.stripes.expect("data has parity");
         let mut update = Update::new(stripe);
-        // Pages of members that change, and of those that do not.
-        let (mut old, mut clean) = (Vec::<(Lpn, Ppn)>::new(), Vec::<(Lpn, Ppn)>::new());
+        // Members that change, and those that do not.
+        let (mut old, mut clean) = (Vec::new(), Vec::new());
         for lpn in stripes.data(stripe) {
             let entry = due.and_then(|_| self.buffer.first_pending(lpn));
-            let is_hole = entry.is_none() && ftl.is_kept(lpn);
+            let is_hole = entry.is_none() && self.is_hole(base, lpn);
             update.entries.extend(entry);
             update.holes.extend(is_hole.then_some(lpn));
-            if let Some(ppn) = ftl.member(lpn) {
-                if entry.is_some() || is_hole { &mut old } else { &mut clean }.push((lpn, ppn));
-            }
+            let changes = entry.is_some() || is_hole;
+            if changes { &mut old } else { &mut clean }.extend(self.member(base, lpn));
         }
         // An older entry of the same unit goes first.
         debug_assert!(due.is_none() || !update.entries.is_empty(), "something is written");
@@ -104,11 +111,14 @@ impl Write {
             .map(|entry| self.buffer.entry(*entry).pool)
             .chain(pool_of_parity)
             .collect();
-        let of_parity = ftl.lookup(parity).map(|ppn| (parity, ppn));
-        let is_held = |(_, ppn): &(Lpn, Ppn)| self.updates().goes_round && base.is_held(*ppn);
+        let of_parity = self.member(base, parity);
+        let is_held = |member: &Member| match member {
+            Member::OnFlash(_, ppn) => self.updates().goes_round && base.is_held(*ppn),
+            Member::InRam(_) => false,
+        };
         let reads = match update.drops {
             true => Vec::new(),
-            false => choose_reads(old, clean, of_parity, is_held),
+            false => choose_reads(old, clean, of_parity, (Member::is_on_flash, is_held)),
         };
         let updates = self.updates_mut();
         pools.iter().for_each(|pool| updates.coming[*pool] += 1);
@@ -119,17 +129,33 @@ impl Write {
     }
 }
 
-/// The units that give the new parity of a stripe with the fewest reads: the data that leaves it and
-/// the old parity, or (only if they are fewer) the data that stays. If collection holds some of these
-/// and none of the others, the others: reads go round collection.
+/// A member of a stripe.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Member {
+    OnFlash(Lpn, Ppn),
+    /// In memory only, with the auditor's token of its data.
+    InRam(u64),
+}
+
+impl Member {
+    fn is_on_flash(&self) -> bool {
+        matches!(self, Self::OnFlash(..))
+    }
+}
+
+/// The members that give the new parity of a stripe with the fewest reads: the data that leaves it and
+/// the old parity, or (only if fewer of them are on flash) the data that stays. If collection holds
+/// some of these and none of the others, the others: reads go round collection.
 pub(super) fn choose_reads<T>(
     mut old: Vec<T>,
     clean: Vec<T>,
     parity: Option<T>,
-    is_held: impl Fn(&T) -> bool,
+    (is_read, is_held): (impl Fn(&T) -> bool, impl Fn(&T) -> bool),
 ) -> Vec<T> {
     old.extend(parity);
-    let (fewest, others) = if old.len() <= clean.len() { (old, clean) } else { (clean, old) };
+    let reads = |of: &[T]| of.iter().filter(|member| is_read(member)).count();
+    let old_is_best = reads(&old) <= reads(&clean);
+    let (fewest, others) = if old_is_best { (old, clean) } else { (clean, old) };
     let goes_round = fewest.iter().any(&is_held) && !others.iter().any(is_held);
     if goes_round { others } else { fewest }
 }

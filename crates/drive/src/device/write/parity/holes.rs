@@ -6,12 +6,17 @@ use crate::device::write::updates::HOLES_AT_ONCE;
 use ftl::Lpn;
 
 impl Write {
-    /// Removes a unit's mapping; its page is kept until its stripe has parity without it.
+    /// Removes a unit's mapping; its data is kept until its stripe has parity without it.
     #[inline(never)]
     pub(in crate::device::write) fn trim_member(&mut self, base: &mut Base, lpn: Lpn) {
-        if base.space.ftl.detach(lpn) {
+        if base.space.ftl.detach(lpn) || self.updates_mut().ram.trim(lpn) {
             self.add_hole(lpn);
         }
+    }
+
+    /// True if a unit was trimmed, and is part of its stripe until the parity is written anew.
+    pub(super) fn is_hole(&self, base: &Base, lpn: Lpn) -> bool {
+        base.space.ftl.is_kept(lpn) || self.updates().ram.is_trimmed(lpn)
     }
 
     pub(super) fn add_hole(&mut self, lpn: Lpn) {
@@ -24,7 +29,7 @@ impl Write {
         let mut blocked = Vec::new();
         while self.updates().of_holes < HOLES_AT_ONCE {
             let Some(lpn) = self.updates_mut().holes.pop_front() else { break };
-            if !base.space.ftl.is_kept(lpn) {
+            if !self.is_hole(base, lpn) {
                 // Another update has left it out.
                 continue;
             }

@@ -2,7 +2,8 @@
 //! buffer holds, and with new parity: an *update* of the stripe (`updates.rs`). It reads what the
 //! parity needs, and programs its units, each in its own pool. They become current together, when
 //! the last one is on flash. A stripe has one update at a time; what is written to it meanwhile
-//! waits.
+//! waits. A drive may let an update end while collection holds the flash of some of its units, which
+//! are members of the stripe in memory until then (`tolerate.rs`, `ram.rs`).
 //!
 //! Trims change parity, too: the page of a trimmed unit is kept until the stripe has parity
 //! without it (a *hole*).
@@ -14,3 +15,4 @@ mod program;
 mod read;
 #[cfg(test)]
 mod tests;
+mod tolerate;

@@ -1,12 +1,13 @@
 //! Programs of the units of updates.
 
 use crate::device::Base;
-use crate::device::flash::op::{Class, NO_ENTRY, Owner};
-use crate::device::ids::{EntryId, OpId, PayloadId, UpdateId};
+use crate::device::flash::op::{Class, Owner};
+use crate::device::ids::{EntryId, OpId, ParityId, PayloadId, UpdateId};
 use crate::device::request::Requests;
 use crate::device::write::Write;
 use crate::device::write::flush::charge_wait;
-use crate::device::write::updates::Unit;
+use crate::device::write::unit::Unit;
+use crate::device::write::updates::Parity;
 use ftl::{BinId, Lpn, PoolId, Ppn};
 use metrics::Holder;
 
@@ -35,19 +36,15 @@ impl Write {
         let first = self.updates().ready[pool].front().copied();
         for _ in 0..base.space.ftl.layout.units_per_batch {
             let Some(unit) = self.updates_mut().ready[pool].pop_front() else { break };
-            let (slot, update) = match unit {
+            let lpn = match unit {
                 Unit::Data(entry) => {
                     holder = Holder::HostProgram;
-                    let lpn = self.buffer.entry(entry).lpn;
-                    ([entry.0, lpn.0], self.update_of(stripes.of(lpn), entry))
+                    self.buffer.entry(entry).lpn
                 }
-                Unit::Parity(id) => {
-                    let parity = stripes.parity(self.updates().updates[id].stripe);
-                    ([NO_ENTRY, parity.0], Some(id))
-                }
+                Unit::Parity(id) => stripes.parity(self.updates().parities[id].stripe),
             };
-            base.flash.payloads.push(payload, slot);
-            last = update.or(last);
+            base.flash.payloads.push(payload, [unit.slot(), lpn.0]);
+            last = self.updates().of_unit(stripes.of(lpn), unit).or(last);
         }
         base.settle_space(pool);
         base.space.end_starving(pool);
@@ -57,20 +54,18 @@ impl Write {
         match first {
             Some(Unit::Data(entry)) => self.charge_listed(base, op, entry, after),
             Some(Unit::Parity(id)) => {
-                let update = &self.updates().updates[id];
-                charge_wait(base, op, pool, (update.ready, &update.without_space), after);
+                let parity = &self.updates().parities[id];
+                charge_wait(base, op, pool, (parity.ready, &parity.without_space), after);
             }
             None => unreachable!("something is ready"),
         }
         if let Some(id) = last {
             base.flash.blame_mut(op).add(&self.updates().updates[id].blame);
         }
-    }
-
-    /// The update that an entry is part of.
-    fn update_of(&self, stripe: ftl::StripeId, entry: EntryId) -> Option<UpdateId> {
-        let updates = self.updates();
-        updates.of(stripe).filter(|id| updates.updates[*id].entries.contains(&entry))
+        if self.updates().tolerates {
+            self.updates_mut().asked[pool].push((op, bin));
+            self.tolerate_program(base, op, bin);
+        }
     }
 
     /// Notes that the units of a program are on flash; returns how many of them are parity.
@@ -82,51 +77,77 @@ impl Write {
         op: OpId,
         payload: PayloadId,
     ) -> u64 {
-        let at = base.flash.op(op).at();
+        let (at, bin) = (base.flash.op(op).at(), base.flash.op(op).bin);
         let first = base.space.ftl.layout.first_unit(at.block, at.batch);
+        if self.updates().tolerates {
+            let pool = base.space.ftl.layout.pool_of_bin(bin);
+            self.updates_mut().asked[pool].retain(|(asked, _)| *asked != op);
+        }
         let mut parity = 0;
         for slot in 0..base.flash.payloads.count(payload) {
-            let (unit, ppn) = (base.flash.payloads.slot(payload, slot), Ppn(first.0 + slot));
-            parity += u64::from(self.unit_on_flash(base, requests, op, unit, ppn));
+            let ([unit, lpn], ppn) = (base.flash.payloads.slot(payload, slot), Ppn(first.0 + slot));
+            match Unit::of_slot(unit) {
+                Unit::Data(entry) => self.data_on_flash(base, requests, op, entry, ppn),
+                Unit::Parity(id) => {
+                    self.parity_on_flash(base, id, Lpn(lpn), ppn);
+                    parity += 1;
+                }
+            }
         }
         parity
     }
 
-    /// Notes that a unit of an update, or one that is written alone, is on flash; returns true if
-    /// it is parity.
-    fn unit_on_flash(
+    /// Notes that a unit of data is on flash.
+    fn data_on_flash(
         &mut self,
         base: &mut Base,
         requests: &mut Requests,
         op: OpId,
-        [entry, lpn]: [u32; 2],
+        entry: EntryId,
         ppn: Ppn,
-    ) -> bool {
-        let (lpn, stripes) = (Lpn(lpn), base.space.ftl.layout.stripes.expect("data has parity"));
-        let stripe = stripes.of(lpn);
-        let is_parity = entry == NO_ENTRY;
-        let id = if is_parity {
-            let id = self.updates().of(stripe).expect("parity is part of an update");
-            base.space.ftl.note(ppn, lpn);
-            base.audit_parity(ppn, self.updates().updates[id].token);
-            id
-        } else {
-            let entry = EntryId(entry);
-            let Some(id) = self.update_of(stripe, entry) else {
-                self.entry_on_flash(base, requests, op, entry, ppn);
-                return false;
-            };
-            base.space.ftl.note(ppn, lpn);
-            base.audit_program(lpn, ppn, self.buffer.token(entry));
-            id
+    ) {
+        let lpn = self.buffer.entry(entry).lpn;
+        let stripe = base.space.ftl.layout.stripes.expect("data has parity").of(lpn);
+        let unit = Unit::Data(entry);
+        let Some(id) = self.updates().of_unit(stripe, unit) else {
+            // It is written alone, or its update has ended.
+            self.updates_mut().ram.written(lpn, unit);
+            return self.entry_on_flash(base, requests, op, entry, ppn);
         };
+        base.space.ftl.note(ppn, lpn);
+        base.audit_program(lpn, ppn, self.buffer.token(entry));
+        self.unit_placed(base, id, unit, lpn, ppn);
+    }
+
+    /// Notes that a unit of parity is on flash.
+    fn parity_on_flash(&mut self, base: &mut Base, id: ParityId, lpn: Lpn, ppn: Ppn) {
+        let Parity { token, update, .. } = self.updates().parities[id];
+        base.space.ftl.note(ppn, lpn);
+        base.audit_parity(ppn, token);
+        match update {
+            Some(update) => {
+                self.unit_placed(base, update, Unit::Parity(id), lpn, ppn);
+                self.updates_mut().updates[update].parity = None;
+            }
+            None if self.updates_mut().ram.written(lpn, Unit::Parity(id)) => {
+                base.space.ftl.commit_write(lpn, ppn);
+            }
+            // Newer parity has taken its place.
+            None => {}
+        }
+        self.end_parity(id);
+    }
+
+    /// Notes that a unit of an update is on flash, where it becomes current with the others.
+    fn unit_placed(&mut self, base: &mut Base, id: UpdateId, unit: Unit, lpn: Lpn, ppn: Ppn) {
         base.space.ftl.place(lpn, ppn);
         let updates = self.updates_mut();
-        let update = &mut updates.updates[id];
-        update.left -= 1;
-        if update.left == 0 {
-            updates.ended.push(id);
+        let held = &mut updates.updates[id].held;
+        match held.iter().position(|held| *held == unit) {
+            Some(at) => {
+                held.swap_remove(at);
+            }
+            None => updates.count_placed(id),
         }
-        is_parity
     }
 }

@@ -7,17 +7,27 @@ use crate::device::ids::{OpId, UpdateId};
 use crate::device::join::Join;
 use crate::device::request::Requests;
 use crate::device::write::Write;
-use crate::device::write::updates::Unit;
+use crate::device::write::parity::gather::Member;
+use crate::device::write::unit::Unit;
+use crate::device::write::updates::{Parity, Update};
 use engine::{Instant, Span};
-use ftl::{Lpn, PoolId, Ppn};
+use ftl::PoolId;
 use metrics::{Holder, State};
 
 impl Write {
     /// Reads units for the parity of an update.
-    pub(super) fn read_for_parity(&mut self, base: &mut Base, id: UpdateId, units: &[(Lpn, Ppn)]) {
+    pub(super) fn read_for_parity(&mut self, base: &mut Base, id: UpdateId, members: &[Member]) {
         let mut pieces = Vec::new();
-        units.iter().for_each(|(lpn, ppn)| base.split_whole(&mut pieces, *lpn, *ppn));
-        let token = units.iter().fold(0, |sum, (_, ppn)| sum ^ base.audit_stored(*ppn));
+        let mut token = 0;
+        for member in members {
+            match *member {
+                Member::OnFlash(lpn, ppn) => {
+                    base.split_whole(&mut pieces, lpn, ppn);
+                    token ^= base.audit_stored(ppn);
+                }
+                Member::InRam(of) => token ^= of,
+            }
+        }
         let updates = self.updates_mut();
         let update = &mut updates.updates[id];
         update.token ^= token;
@@ -85,11 +95,14 @@ impl Write {
             base.settle_space(pool);
             self.buffer.note_space(entry, base.space.without_space(pool).0);
         }
-        units.push((pool, Unit::Parity(id)));
         base.settle_space(pool);
+        let without_space = *base.space.without_space(pool).0;
         let updates = self.updates_mut();
-        updates.updates[id].ready = now;
-        updates.updates[id].without_space = *base.space.without_space(pool).0;
+        let Update { stripe, token, .. } = updates.updates[id];
+        let parity = Parity { stripe, token, update: Some(id), ready: now, without_space };
+        let parity = updates.parities.insert(parity);
+        updates.updates[id].parity = Some(parity);
+        units.push((pool, Unit::Parity(parity)));
         for (pool, unit) in &units {
             updates.coming[*pool] -= 1;
             updates.ready[*pool].push_back(*unit);

@@ -1,9 +1,10 @@
 //! Updates alone: which units they wait for, and what the auditor makes of wrong parity.
 
 use crate::device::Device;
-use crate::device::ids::{EntryId, UpdateId};
+use crate::device::ids::{EntryId, ParityId};
 use crate::device::write::parity::gather::choose_reads;
-use crate::device::write::updates::{Unit, Updates};
+use crate::device::write::unit::Unit;
+use crate::device::write::updates::Updates;
 use engine::Instant;
 use ftl::{PoolId, StripeId};
 use host::{Command, Kind, Priority};
@@ -42,27 +43,35 @@ fn alone(device: &mut Device, kind: Kind, page: u64, pages: u64) {
 fn parity_is_computed_from_the_fewest_units() {
     // By the members that change and those that do not: 7 of them, all with data.
     for (changed, reads) in [(1, 2), (2, 3), (3, 4), (4, 3), (5, 2), (6, 1), (7, 0)] {
-        let found =
-            choose_reads(vec!["old"; changed], vec!["clean"; 7 - changed], Some("parity"), |_| {
-                false
-            });
+        let found = choose_reads(
+            vec!["old"; changed],
+            vec!["clean"; 7 - changed],
+            Some("parity"),
+            (|_| true, |_| false),
+        );
         assert_eq!(found.len(), reads, "{changed} of 7");
         assert_eq!(found.contains(&"parity"), changed <= 3, "{changed} of 7");
     }
     assert!(
-        choose_reads(vec![], vec![], None::<()>, |_| false).is_empty(),
+        choose_reads(vec![], vec![], None::<()>, (|_| true, |_| false)).is_empty(),
         "the first data of a stripe"
     );
     assert_eq!(
-        choose_reads(vec![], vec!["clean"], Some("parity"), |_| false),
+        choose_reads(vec![], vec!["clean"], Some("parity"), (|_| true, |_| false)),
         ["parity"],
         "as many either way"
     );
     let held = |held: &'static [&str]| move |unit: &&str| held.contains(unit);
-    let old = || choose_reads(vec!["old"], vec!["clean"; 6], Some("parity"), held(&["old"]));
+    let old =
+        || choose_reads(vec!["old"], vec!["clean"; 6], Some("parity"), (|_| true, held(&["old"])));
     assert_eq!(old(), ["clean"; 6], "the others go round");
     for held_units in [&["old", "clean"][..], &["clean"]] {
-        let found = choose_reads(vec!["old"], vec!["clean"; 6], Some("parity"), held(held_units));
+        let found = choose_reads(
+            vec!["old"],
+            vec!["clean"; 6],
+            Some("parity"),
+            (|_| true, held(held_units)),
+        );
         assert_eq!(found, ["old", "parity"], "{held_units:?}: nothing goes round");
     }
 }
@@ -79,7 +88,7 @@ fn a_program_waits_for_units_that_come_soon() {
     updates.coming[pool] = 0;
     assert!(updates.forms(pool), "nothing more comes");
     updates.coming[pool] = 1;
-    updates.ready[pool].push_back(Unit::Parity(UpdateId(0)));
+    updates.ready[pool].push_back(Unit::Parity(ParityId(0)));
     assert!(updates.forms(pool), "the page is full");
 }
 

@@ -1,0 +1,110 @@
+//! Members of stripes that are in the write buffer's memory only. A stripe's update may end before all
+//! of its programs have, because capacitors protect the buffer: those that are left are members of
+//! their stripe as if they were on flash, and are read from memory.
+
+use crate::device::ids::EntryId;
+use crate::device::write::unit::Unit;
+use ftl::Lpn;
+use std::collections::BTreeMap;
+
+/// A member in memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct InRam {
+    /// The auditor's token of its data.
+    pub(super) token: u64,
+    /// Its way to flash; none for one that was trimmed and whose program has ended.
+    pub(super) unit: Option<Unit>,
+    /// True if it was trimmed: it is part of its stripe until the parity is written anew.
+    pub(super) is_trimmed: bool,
+}
+
+/// All members in memory.
+#[derive(Clone, Default)]
+pub struct Ram {
+    members: BTreeMap<Lpn, InRam>,
+}
+
+impl Ram {
+    /// The token of a member in memory, if it is there.
+    pub fn token(&self, lpn: Lpn) -> Option<u64> {
+        self.members.get(&lpn).map(|member| member.token)
+    }
+    /// True for a trimmed member.
+    pub(super) fn is_trimmed(&self, lpn: Lpn) -> bool {
+        self.members.get(&lpn).is_some_and(|member| member.is_trimmed)
+    }
+    /// Marks a member as trimmed; returns true if it is here and was not trimmed before.
+    pub(super) fn trim(&mut self, lpn: Lpn) -> bool {
+        let member = self.members.get_mut(&lpn);
+        member.is_some_and(|member| !std::mem::replace(&mut member.is_trimmed, true))
+    }
+    /// Adds a member, instead of the earlier one of the same unit.
+    pub(super) fn put(&mut self, lpn: Lpn, member: InRam) {
+        self.members.insert(lpn, member);
+    }
+    /// Removes a member; returns its way to flash.
+    pub(super) fn forget(&mut self, lpn: Lpn) -> Option<Unit> {
+        self.members.remove(&lpn)?.unit
+    }
+    /// Notes that a unit's data is on flash. It is no longer here if it was the member's; if that
+    /// was trimmed, its data stays. Returns true if the data on flash is the member's, and current.
+    pub(super) fn written(&mut self, lpn: Lpn, unit: Unit) -> bool {
+        let Some(member) = self.members.get_mut(&lpn).filter(|member| member.unit == Some(unit))
+        else {
+            return false;
+        };
+        if member.is_trimmed {
+            member.unit = None;
+            return false;
+        }
+        self.members.remove(&lpn);
+        true
+    }
+    /// Entries of all members that are data.
+    pub fn entries(&self) -> impl Iterator<Item = EntryId> {
+        self.members.values().filter_map(|member| match member.unit? {
+            Unit::Data(entry) => Some(entry),
+            Unit::Parity(_) => None,
+        })
+    }
+    /// Units of all members, in order.
+    pub fn units(&self) -> impl Iterator<Item = Lpn> {
+        self.members.keys().copied()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::device::ids::ParityId;
+
+    const ONE: Lpn = Lpn(1);
+
+    fn of(entry: u32) -> InRam {
+        InRam { token: 7, unit: Some(Unit::Data(EntryId(entry))), is_trimmed: false }
+    }
+
+    #[test]
+    fn a_member_is_here_until_it_is_on_flash() {
+        let mut ram = Ram::default();
+        ram.put(ONE, of(3));
+        assert_eq!((ram.token(ONE), ram.token(Lpn(2))), (Some(7), None));
+        assert!(!ram.written(ONE, Unit::Data(EntryId(2))), "earlier data of the same unit");
+        assert!(!ram.written(ONE, Unit::Parity(ParityId(3))));
+        assert!(ram.written(ONE, Unit::Data(EntryId(3))));
+        assert_eq!(ram.units().count(), 0);
+    }
+
+    #[test]
+    fn a_trimmed_member_stays_until_it_is_forgotten() {
+        let mut ram = Ram::default();
+        assert!(!ram.trim(ONE), "it is not here");
+        ram.put(ONE, of(3));
+        assert!(ram.trim(ONE) && !ram.trim(ONE), "once");
+        assert!(!ram.written(ONE, Unit::Data(EntryId(3))), "nothing reads it");
+        assert!(ram.is_trimmed(ONE) && ram.token(ONE) == Some(7));
+        assert_eq!(ram.forget(ONE), None, "its program has ended");
+        ram.put(ONE, of(4));
+        assert_eq!(ram.forget(ONE), Some(Unit::Data(EntryId(4))));
+    }
+}
