@@ -124,3 +124,40 @@ def test_reads_round_collection_are_told_and_counted(eight):
     alone = fs.run(mixed.replace({"record.collection": False}))
     assert alone.summary["initiators"][0]["read"]["met"] is None
     assert "held" not in alone.units.columns
+
+
+def test_failures_of_flash_are_told(eight):
+    """A drive of one group has nowhere to rebuild: it stays degraded, and says so."""
+    failing = eight.replace(
+        {
+            "workload[0].reads": "80 %",
+            "workload[0].addresses": "uniform",
+            "precondition.fill": "sequential",
+            "drive.ftl.parity.rebuild": {"policy": "background"},
+            "run.failures": [{"at": "1 ms", "die": 3}, {"at": "1 h", "die": 3}],
+            "run.requests": 500,
+        }
+    )
+    result = fs.run(failing)
+    failures = result.summary["failures"]
+    assert [one["what"] for one in failures["failures"]] == ["die 3"]
+    assert failures["rebuild"]["lacks_room"]
+    assert failures["lost_units"] == failures["failures"][0]["lost_units"] > 0
+    assert failures["computed_units"] > 0
+    told = dict(rows.failures(result).rows)
+    assert told["die 3 failed"].startswith("at 1 ms, ")
+    assert "then no flash had room" in told["rebuild"]
+    notes = " ".join(result.summary["notes"])
+    assert "the run ended after 1 of its 2 failures of flash" in notes
+    assert "the drive stays degraded: since 1 ms" in notes
+    alone = fs.run(eight.replace({"run.requests": 100}))
+    assert alone.summary["failures"] is None
+    assert not rows.failures(alone).rows
+
+
+def test_failures_need_parity_and_a_rebuild(eight):
+    with pytest.raises(fs.ConfigError, match=r"drive\.ftl\.parity\.rebuild: missing"):
+        eight.replace({"run.failures": [{"at": "1 ms", "die": 3}]})
+    both = {"drive.ftl.parity.rebuild": "none", "run.failures": [{"at": "1 ms", "plane": 99}]}
+    with pytest.raises(fs.ConfigError, match=r"there is no plane 99; the last one is"):
+        eight.replace(both)

@@ -62,6 +62,7 @@ _FAMILIES = (
     "drive.ftl.gc.reserve_until",
     "drive.ftl.gc.blocking",
     "drive.ftl.parity.flush",
+    "drive.ftl.parity.rebuild",
     "drive.ftl.partial_writes",
     "drive.ftl.allocation.pool",
     "drive.ftl.allocation.bin",

@@ -80,6 +80,12 @@ CAUSES = (
         ("wait_unit_parity", "wait_channel_parity"),
     ),
     Cause(
+        "rebuild",
+        "waiting behind the rebuild of data on failed flash",
+        "#8c6d31",
+        ("wait_unit_rebuild", "wait_channel_rebuild"),
+    ),
+    Cause(
         "erases",
         "waiting behind erases",
         "#a50f15",

@@ -253,6 +253,7 @@ def _write_amplification(result: Measured) -> list[str]:
             ("scrub", "for pages that scrubbing moved"),
             ("summary", "for summaries of full blocks"),
             ("parity", "for parity"),
+            ("rebuild", "for data that was rebuilt"),
             ("padding", "for padding of batches that were not full"),
         )
         if amplification.get(source, 0) >= 0.005

@@ -112,10 +112,17 @@ impl Audit {
     ///
     /// # Errors
     /// The first stripe that is wrong.
-    fn check_parity(&self, ftl: &Ftl, in_ram: impl Fn(Lpn) -> Option<u64>) -> Result<(), String> {
+    fn check_parity(
+        &self,
+        ftl: &Ftl,
+        apart: impl Fn(Lpn) -> Option<(u64, bool)>,
+    ) -> Result<(), String> {
         let Some(stripes) = ftl.layout.stripes else { return Ok(()) };
         for stripe in (0..stripes.count()).map(StripeId) {
-            let stored = |lpn| in_ram(lpn).or_else(|| Some(self.on_flash[ftl.member(lpn)?]));
+            let stored = |lpn| match apart(lpn) {
+                Some((token, _)) => Some(token),
+                None => ftl.member(lpn).map(|ppn| self.on_flash[ppn]),
+            };
             let members: Vec<u64> = stripes.data(stripe).filter_map(stored).collect();
             let parity = stored(stripes.parity(stripe));
             if parity.is_some() == members.is_empty() {
@@ -288,16 +295,16 @@ impl Audit {
         layout: &Layout,
         command: Command,
         ticket: &mut AuditTicket,
-        (lpn, at, stripe): (Lpn, Ppn, StripeId),
+        (lpn, stored, stripe): (Lpn, u64, StripeId),
         (pages, in_ram): (impl Iterator<Item = (Ppn, Lpn)>, u64),
     ) {
         let stripes = layout.stripes.expect("data has parity");
-        let stored = pages.map(|(ppn, holds)| {
+        let on_flash = pages.map(|(ppn, holds)| {
             assert_eq!(stripes.of(holds), stripe, "audit: {lpn:?} is computed from {holds:?}");
             self.on_flash[ppn]
         });
-        let token = xor(stored.chain([in_ram]));
-        assert_eq!(token, self.on_flash[at], "audit: {lpn:?} of {stripe:?} is computed wrongly");
+        let token = xor(on_flash.chain([in_ram]));
+        assert_eq!(token, stored, "audit: {lpn:?} of {stripe:?} is computed wrongly");
         self.read_token(layout, command, ticket, lpn, token, "its stripe");
     }
     /// Checks a read that finds `lpn` in the buffer.
@@ -435,8 +442,8 @@ impl Audit {
 
     /// Checks that every command completed exactly once, except those that are outstanding, and
     /// that the drive holds the hosts' last writes, all of them and nothing else. `buffered` gives
-    /// the token that the buffer holds for a unit, `in_ram` that of a member of a stripe that is only
-    /// there.
+    /// the token that the buffer holds for a unit, `apart` that of a member of a stripe that is not on
+    /// flash, and if it is lost.
     ///
     /// # Errors
     /// The first disagreement.
@@ -444,7 +451,7 @@ impl Audit {
         &self,
         ftl: &Ftl,
         outstanding: u32,
-        (buffered, in_ram): (impl Fn(Lpn) -> Option<u64>, impl Fn(Lpn) -> Option<u64>),
+        (buffered, apart): (impl Fn(Lpn) -> Option<u64>, impl Fn(Lpn) -> Option<(u64, bool)>),
     ) -> Result<(), String> {
         if self.under_way.len() != outstanding as usize {
             return Err(format!(
@@ -452,7 +459,7 @@ impl Audit {
                 self.under_way
             ));
         }
-        self.check_parity(ftl, in_ram)?;
+        self.check_parity(ftl, &apart)?;
         let stripes = ftl.layout.stripes;
         let (has_parity, is_parity) =
             (stripes.is_some(), |lpn| stripes.is_some_and(|stripes| stripes.is_parity(lpn)));
@@ -466,9 +473,13 @@ impl Audit {
             .filter(|ppn| ftl.is_valid(*ppn) && buffered(ftl.holds(*ppn)).is_none())
             .filter(|ppn| !has_parity || is_data(ppn))
             .map(|ppn| self.on_flash[ppn]);
-        let in_buffer = (0..ftl.layout.host_units).filter_map(|lpn| buffered(Lpn(lpn)));
-        check_stripe(on_flash.chain(in_buffer), self.stored)
-            .map_err(|off| self.describe_loss(ftl, off, buffered))
+        let elsewhere = |lpn| {
+            let lost = || apart(lpn).and_then(|(token, is_lost)| is_lost.then_some(token));
+            buffered(lpn).or_else(lost)
+        };
+        let others = (0..ftl.layout.host_units).map(Lpn).filter_map(&elsewhere);
+        check_stripe(on_flash.chain(others), self.stored)
+            .map_err(|off| self.describe_loss(ftl, off, elsewhere))
     }
 
     /// Names the unit that is wrong, if the map leads to one.

@@ -5,6 +5,7 @@ mod buffer;
 mod collection;
 mod derived;
 mod durations;
+mod failures;
 mod flash;
 mod memory;
 mod notes;
@@ -92,6 +93,7 @@ fn check_all(
     recovery::check(experiment, &mut problems);
     let times_are_sound = durations::check(experiment, &mut problems);
     let Some(layout) = layout else { return Err(problems) };
+    failures::check(experiment, &geometry, &layout, &mut problems);
     collection::check_gain(&drive.ftl.gc, &layout, &mut problems);
     collection::check_turns(drive, &layout, &mut problems);
     suspension::check_backlog(drive, &layout, &mut problems);

@@ -59,6 +59,11 @@ pub enum RunError {
     /// A policy of the user failed.
     #[error("policy {0}")]
     Policy(String),
+    /// Flash failed whose data parity cannot replace.
+    #[error(
+        "data is lost: {0}; let the failures of run.failures be further apart in time or in the drive, or rebuild faster (drive.ftl.parity.rebuild)"
+    )]
+    Lost(String),
     /// The auditor found a fault of the simulator.
     #[error("audit: {0}")]
     Audit(String),

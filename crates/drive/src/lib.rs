@@ -7,6 +7,7 @@ pub mod config;
 pub mod device;
 mod error;
 pub mod experiment;
+pub mod failures;
 mod history;
 pub mod horizon;
 pub mod load;

@@ -1,5 +1,6 @@
 //! Results of a run: `summary.json`, whose names scripts may rely on (docs/results.md), and tables.
 
+mod failures;
 mod notes;
 mod recovery;
 mod starvation;
@@ -78,6 +79,7 @@ pub fn summary(
         "worn_out_bytes": run.worn_out(),
         "starvation": starvation::of_run(run),
         "recovery": recovery::of_run(run),
+        "failures": failures::of_run(run, experiment),
         "precondition": precondition(run.history()),
         "traces": surveys.iter().flatten().map(survey).collect::<Vec<_>>(),
         "notes": notes,
@@ -233,6 +235,7 @@ fn write_amplification(measured: &Measured, unit: u64) -> Value {
         "scrub": ratio(tally.units[Source::Scrub as usize]),
         "summary": ratio(tally.units[Source::Summary as usize]),
         "parity": ratio(tally.units[Source::Parity as usize]),
+        "rebuild": ratio(tally.units[Source::Rebuild as usize]),
         "host_bytes": written,
     })
 }

@@ -15,6 +15,7 @@ use crate::check::available;
 use crate::device::{Completion, Device};
 use crate::error::RunError;
 use crate::experiment::Experiment;
+use crate::failures;
 use crate::history::History;
 use crate::horizon::{LATEST, LinkLoad};
 use crate::measure::Measured;
@@ -25,6 +26,7 @@ use crate::starvation::Watch;
 use engine::{Agenda, Instant, Slab, Span, Streams};
 use host::Source;
 use initiator::{Coming, Drawn, Initiator};
+use nand::Geometry;
 use supply::Power;
 use traces::Survey;
 use untimed_state::UntimedState;
@@ -115,9 +117,7 @@ impl Run {
                 initiators.push(Initiator::new(source, workload, experiment));
             }
         }
-        if experiment.record.collection {
-            device.record_collection();
-        }
+        make_ready(experiment, &mut device);
         let names = initiators.iter().map(|initiator| initiator.source.name().to_owned()).collect();
         let mut run = Self {
             measured: Measured::new(experiment, names, &mut device),
@@ -191,6 +191,7 @@ impl Run {
         // A fault of a policy came before any other fault.
         match self.device.policy_fault() {
             Some(fault) => Err(RunError::Policy(fault)),
+            None if let Some(loss) = self.device.data_loss() => Err(RunError::Lost(loss.into())),
             None if self.device.ftl().has_used_up_versions() => Err(RunError::Versions),
             None => gone_on,
         }
@@ -358,6 +359,15 @@ impl Run {
     pub fn elapsed(&self) -> Span {
         self.device.now() - Instant::START
     }
+}
+
+/// Lets a drive record what an experiment asks for, and fail as it says.
+fn make_ready(experiment: &Experiment, device: &mut Device) {
+    if experiment.record.collection {
+        device.record_collection();
+    }
+    let geometry = Geometry::from(&experiment.drive.geometry);
+    failures::schedule(&experiment.run.failures, &geometry, device);
 }
 
 fn expected_requests(experiment: &Experiment, surveys: &[Option<Survey>]) -> Option<u64> {

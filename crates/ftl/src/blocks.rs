@@ -25,10 +25,12 @@ pub enum Source {
     Summary = 4,
     /// Parity of what the host wrote.
     Parity = 5,
+    /// Units that had been lost with failed flash, and were rebuilt.
+    Rebuild = 6,
 }
 
 /// Number of sources.
-pub const SOURCES: usize = 6;
+pub const SOURCES: usize = 7;
 
 /// Counts of programs and erases, in units and blocks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -5,10 +5,11 @@ use crate::gc::GcConfig;
 use crate::leveling::WearConfig;
 use crate::scrub::ScrubConfig;
 use crate::streams::Stream;
+use engine::Span;
 use nand::Geometry;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use settings::{Share, Size, Time};
+use settings::{Rate, Share, Size, Time};
 
 /// The flash translation layer.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
@@ -55,6 +56,10 @@ pub struct FtlConfig {
 }
 
 impl FtlConfig {
+    /// Time to compute parity, or a mapping unit from the rest of its stripe.
+    pub fn xor(&self) -> Span {
+        self.parity.and_then(|parity| parity.xor).map_or(Span::ZERO, |xor| xor.span())
+    }
     /// True if updates of stripes do not wait for flash that garbage collection has reserved.
     pub fn flushes_round_gc(&self) -> bool {
         self.parity.is_some_and(|parity| parity.flush == ParityFlush::GcTolerant)
@@ -124,6 +129,30 @@ pub struct ParityConfig {
     /// Writes whose flash is held by garbage collection.
     #[serde(default)]
     pub flush: ParityFlush,
+    /// Rebuild of data on flash that has failed (`run.failures`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rebuild: Option<RebuildConfig>,
+}
+
+/// Rebuild of data on flash that has failed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "policy", rename_all = "kebab-case")]
+pub enum RebuildConfig {
+    /// The data is computed whenever it is read, and is elsewhere only once it is written anew.
+    None {},
+    /// A task in the background computes the data and programs it on other flash.
+    Background {
+        /// Most data that it begins to rebuild in a time. Default: no limit.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        rate: Option<Rate>,
+        /// Strips of data that it rebuilds at a time. Default: 1.
+        #[serde(default = "one")]
+        at_once: u32,
+    },
+}
+
+fn one() -> u32 {
+    1
 }
 
 /// The end of a stripe's update if garbage collection holds the flash of one of its members.

@@ -7,6 +7,7 @@ use crate::blocks::{Bin, BlockState, Blocks, Tally};
 use crate::config::FtlConfig;
 use crate::detached::Detached;
 use crate::factory::FactoryBlocks;
+use crate::failed::Failed;
 use crate::gc::{Thresholds, VictimPolicy};
 use crate::ids::{Batch, BinId, BlockId, Lpn, Ppn};
 use crate::layout::Layout;
@@ -44,6 +45,7 @@ pub struct Ftl {
     pub(crate) mapped: u32,
     /// Pages that are valid, but not current.
     pub(crate) detached: Detached,
+    pub(crate) failed: Failed,
     pub(crate) victim_numbers: engine::Stream,
     pub(crate) bad_numbers: engine::Stream,
     /// Metadata for recovery from power cuts, if it is kept.
@@ -72,6 +74,7 @@ impl Ftl {
             erased: 0,
             mapped: 0,
             detached: Detached::default(),
+            failed: Failed::default(),
             victim_numbers: streams.stream("gc.victim"),
             bad_numbers: streams.stream("bad-blocks.grown"),
             persist: None,

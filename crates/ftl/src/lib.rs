@@ -20,11 +20,13 @@ mod commit;
 mod config;
 mod detached;
 mod factory;
+mod failed;
 mod ftl;
 pub mod gc;
 mod ids;
 mod layout;
 mod leveling;
+mod lost;
 mod map;
 mod metadata;
 mod persist;
@@ -45,6 +47,7 @@ pub use allocation::{
 pub use blocks::{BlockState, Source, Tally};
 pub use config::{
     BadBlocksConfig, FtlConfig, OverProvisioning, ParityConfig, ParityFlush, PartialWrites,
+    RebuildConfig,
 };
 pub use factory::FactoryBlocks;
 pub use ftl::Ftl;

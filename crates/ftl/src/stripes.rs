@@ -110,6 +110,20 @@ impl Stripes {
         PoolId(group * self.width + member)
     }
 
+    /// The group of a pool.
+    #[inline]
+    pub fn group_of(&self, pool: PoolId) -> u32 {
+        pool.0 / self.width
+    }
+    /// The pools of a group.
+    pub fn pools_of(&self, group: u32) -> impl Iterator<Item = PoolId> + use<> {
+        (group * self.width..(group + 1) * self.width).map(PoolId)
+    }
+    /// Number of groups.
+    pub fn groups(&self) -> u32 {
+        self.groups.get()
+    }
+
     /// Units whose pool is `pool`, parity included, but not that of stripes without data.
     pub fn units_of(&self, pool: PoolId) -> u32 {
         let (strip, columns) = (self.strip.get(), self.columns.get());

@@ -13,18 +13,20 @@ pub enum Holder {
     /// A program of host data.
     HostProgram = 1,
     /// A read or program of parity, or a read of data for it. Its number follows that of host
-    /// programs, because both are placed in the same way.
+    /// programs, and that of rebuilds follows it, because all are placed in the same way.
     Parity = 2,
+    /// A read or program to rebuild data that was lost with failed flash.
+    Rebuild = 3,
     /// The read before a host write of a part of a mapping unit.
-    RmwRead = 3,
+    RmwRead = 4,
     /// A read by garbage collection.
-    GcRead = 4,
+    GcRead = 5,
     /// A program (or copy-back) by garbage collection.
-    GcProgram = 5,
+    GcProgram = 6,
     /// An erase.
-    Erase = 6,
+    Erase = 7,
     /// A read or program of scrubbing.
-    Scrub = 7,
+    Scrub = 8,
 }
 
 impl Holder {
@@ -33,6 +35,7 @@ impl Holder {
         Self::HostRead,
         Self::HostProgram,
         Self::Parity,
+        Self::Rebuild,
         Self::RmwRead,
         Self::GcRead,
         Self::GcProgram,
@@ -45,6 +48,7 @@ impl Holder {
             Self::HostRead => "host_read",
             Self::HostProgram => "host_program",
             Self::Parity => "parity",
+            Self::Rebuild => "rebuild",
             Self::RmwRead => "rmw_read",
             Self::GcRead => "gc_read",
             Self::GcProgram => "gc_program",
@@ -89,7 +93,7 @@ const COMMANDS: [State; HOLDERS] = {
 };
 
 /// Number of holders.
-pub const HOLDERS: usize = 8;
+pub const HOLDERS: usize = 9;
 
 macro_rules! states {
     ($(#[doc = $doc:literal] $name:ident => $text:literal,)+) => {
@@ -131,6 +135,8 @@ states! {
     UnitHostProgram => "wait_unit_host_program",
     /// Waits for a flash unit that is reading or programming for parity.
     UnitParity => "wait_unit_parity",
+    /// Waits for a flash unit that is reading or programming to rebuild lost data.
+    UnitRebuild => "wait_unit_rebuild",
     /// Waits for a flash unit that is reading for a read-modify-write.
     UnitRmwRead => "wait_unit_rmw_read",
     /// Waits for a flash unit that garbage collection is reading.
@@ -147,6 +153,8 @@ states! {
     ChannelHostProgram => "wait_channel_host_program",
     /// Waits for a channel that carries parity, or data for it.
     ChannelParity => "wait_channel_parity",
+    /// Waits for a channel that carries data to rebuild lost data.
+    ChannelRebuild => "wait_channel_rebuild",
     /// Waits for a channel that carries a read-modify-write's read.
     ChannelRmwRead => "wait_channel_rmw_read",
     /// Waits for a channel that carries a read of garbage collection.

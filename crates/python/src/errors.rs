@@ -80,6 +80,11 @@ pub fn run(error: RunError) -> PyErr {
             problems.push("drive.recovery", error.to_string());
             config(&problems)
         }
+        RunError::Lost(_) => {
+            let mut problems = Problems::new("");
+            problems.push("run.failures", error.to_string());
+            config(&problems)
+        }
         RunError::Policy(_) => PolicyError::new_err(error.to_string()),
         RunError::Audit(_) => SimulatorError::new_err(error.to_string()),
     }

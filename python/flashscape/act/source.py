@@ -243,5 +243,6 @@ def _latest_amplification(result: Result) -> float | None:
         return int(last[f"{source}_units_programmed"].sum())
 
     host = programmed("host")
-    others = sum(programmed(each) for each in ("gc", "padding", "scrub", "summary", "parity"))
+    sources = ("gc", "padding", "scrub", "summary", "parity", "rebuild")
+    others = sum(programmed(each) for each in sources)
     return (host + others) / host if host else None

@@ -208,6 +208,41 @@ def _detours(result: Measured) -> list[tuple[str, str]]:
     return rows
 
 
+def failures(result: Measured) -> Rows:
+    """Return the failures of flash, and the progress of the rebuild; no rows without a failure."""
+    # Summaries of earlier versions lack this key.
+    of = result.summary.get("failures") or {"failures": []}
+    rows = [
+        (f"{failure['what']} failed", _failed(failure["at_ns"], failure["lost_units"]))
+        for failure in of["failures"]
+    ]
+    if not rows:
+        return Rows("Failures of flash", ("what", "value"), [], 1)
+    rows.append(("units that reads computed", f"{of['computed_units']:,}"))
+    for key, words in (
+        ("retried_units", "units programmed again elsewhere"),
+        ("units_without_room", "units written to parity alone"),
+    ):
+        if of[key]:
+            rows.append((words, f"{of[key]:,}"))
+    if of["rebuild"]:
+        rows.append(("rebuild", _rebuild(of["rebuild"])))
+    rows.append(("units still lost", f"{of['lost_units']:,}"))
+    return Rows("Failures of flash", ("what", "value"), rows, 1)
+
+
+def _failed(at_ns: int, lost: int) -> str:
+    return f"at {units.duration(at_ns)}, {lost:,} mapping units were lost"
+
+
+def _rebuild(rebuild: dict[str, Any]) -> str:
+    done = f"{rebuild['units']:,} units"
+    if rebuild["ended_ns"] is None:
+        return f"{done}, not over"
+    took = units.duration(rebuild["ended_ns"] - rebuild["began_ns"])
+    return f"{done} in {took}{', then no flash had room' if rebuild['lacks_room'] else ''}"
+
+
 def power_cuts(result: Measured) -> Rows:
     """Return the power cuts, with the duration and cost of recovery; no rows without a cut.
 
@@ -257,7 +292,14 @@ def _spent(times: dict[Cause, float], cause: Cause) -> str:
 def everything(result: Measured, chosen: str | Iterable[float | str] | None = None) -> list[Rows]:
     """Return every table of a summary, with the chosen percentiles; None: the usual ones."""
     timed = [] if result.untimed else [latencies(result, chosen), causes(result)]
-    parts = [tenants(result), requests(result), *timed, power_cuts(result), drive(result)]
+    parts = [
+        tenants(result),
+        requests(result),
+        *timed,
+        power_cuts(result),
+        failures(result),
+        drive(result),
+    ]
     return [part for part in parts if part.rows]
 
 
@@ -314,12 +356,16 @@ def _precondition(done: dict[str, Any]) -> str:
     return ", ".join(parts)
 
 
+_SELDOM = ("scrub", "summary", "parity", "rebuild")
+"""Sources of programs that most drives lack."""
+
+
 def _amplification(amplification: dict[str, float | None]) -> str:
     total = amplification["total"]
     if total is None:
         return "nothing was written"
-    # Summaries of earlier versions lack parity.
-    seldom = [source for source in ("scrub", "summary", "parity") if amplification.get(source)]
+    # Summaries of earlier versions lack some of these.
+    seldom = [source for source in _SELDOM if amplification.get(source)]
     sources = ["host", "gc", *seldom, "padding"]
     parts = [f"{source} {amplification[source] or 0:.2f}" for source in sources]
     why = why_not_one(amplification["host"] or 0)

@@ -16,7 +16,15 @@ from flashscape.sweep.design import plain
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-_SOURCES = ("host_read", "host_program", "rmw_read", "parity", "gc_read", "gc_program")
+_SOURCES = (
+    "host_read",
+    "host_program",
+    "rmw_read",
+    "parity",
+    "rebuild",
+    "gc_read",
+    "gc_program",
+)
 _SPREAD = ("mean", "min", "max", "stddev")
 
 _STATUS: dict[str, str] = {
@@ -53,6 +61,7 @@ _DRIVE: dict[str, str] = {
     "write_amplification_scrub": "float",
     "write_amplification_summary": "float",
     "write_amplification_parity": "float",
+    "write_amplification_rebuild": "float",
     "write_amplification_padding": "float",
     "written_bytes": "int",
     "flash_commands": "int",
@@ -266,6 +275,7 @@ def _drive(summary: dict[str, Any]) -> dict[str, Any]:
         "write_amplification_scrub": amplification["scrub"],
         "write_amplification_summary": amplification["summary"],
         "write_amplification_parity": amplification.get("parity"),
+        "write_amplification_rebuild": amplification.get("rebuild"),
         "write_amplification_padding": amplification["padding"],
         "written_bytes": amplification["host_bytes"],
         "flash_commands": flash["commands"],

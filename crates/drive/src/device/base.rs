@@ -11,7 +11,7 @@ use crate::device::space::Space;
 use crate::device::space::waits::{self, SpaceSnapshot};
 use crate::device::time::Time;
 use engine::{Agenda, Instant, Span};
-use ftl::{BinId, Ftl, PoolId, Ppn};
+use ftl::{BinId, Ftl, PoolId, Ppn, Source};
 use metrics::{Holder, State};
 use nand::GroupId;
 use std::collections::BTreeSet;
@@ -138,6 +138,12 @@ impl Base {
     pub fn die_of(&self, bin: BinId) -> u32 {
         self.flash.die_of(self.space.ftl.layout.first_plane(bin).0)
     }
+    /// The dies that a bin lies on.
+    pub fn dies_of(&self, bin: BinId) -> impl Iterator<Item = u32> {
+        let layout = &self.space.ftl.layout;
+        let first = layout.first_plane(bin).0;
+        (first..first + layout.planes_per_bin()).map(|plane| self.flash.die_of(plane))
+    }
     /// The class of a bin's GC operations.
     #[inline]
     pub fn class_of(&self, bin: BinId) -> Class {
@@ -188,6 +194,14 @@ impl Base {
             rows: self.flash.shape().rows_per_batch,
             transfer,
         })
+    }
+
+    /// Counts the units of a program by their source, and the empty slots of its batch.
+    pub fn count_units(&mut self, source: Source, count: u32) {
+        let tally = &mut self.space.ftl.tally;
+        tally.units[source as usize] += u64::from(count);
+        tally.units[Source::Padding as usize] +=
+            u64::from(self.space.ftl.layout.units_per_batch - count);
     }
 
     // ---- waits for space ---------------------------------------------------------------

@@ -1,6 +1,6 @@
 //! All events of a device.
 
-use crate::device::ids::{EntryId, OpId, RequestId, UpdateId};
+use crate::device::ids::{EntryId, FailureId, JobId, OpId, RequestId, UpdateId};
 use engine::ids::Id;
 use ftl::{BinId, PoolId};
 use nand::{ChannelId, GroupId};
@@ -47,6 +47,12 @@ pub enum Event {
     Poll(OpId),
     /// Erases of a bin that wait for a burst of reads to end may begin.
     Backlog(BinId),
+    /// Flash fails.
+    Fail(FailureId),
+    /// More data on failed flash may be rebuilt.
+    Rebuild,
+    /// Data on failed flash was computed.
+    Rebuilt(JobId),
 }
 
 impl Event {
@@ -94,6 +100,9 @@ impl engine::Event for Event {
             Self::Idle(id) => (16, id.index()),
             Self::Scrub => (17, 0),
             Self::ParityKnown(id) => (18, id.index()),
+            Self::Fail(id) => (19, id.index()),
+            Self::Rebuild => (20, 0),
+            Self::Rebuilt(id) => (21, id.index()),
         };
         (kind, index as u32)
     }
@@ -120,6 +129,9 @@ impl engine::Event for Event {
             16 => Self::Idle(Id::from_index(index)),
             17 => Self::Scrub,
             18 => Self::ParityKnown(Id::from_index(index)),
+            19 => Self::Fail(Id::from_index(index)),
+            20 => Self::Rebuild,
+            21 => Self::Rebuilt(Id::from_index(index)),
             kind => unreachable!("no event is of kind {kind}"),
         }
     }
@@ -144,7 +156,10 @@ impl engine::Event for Event {
             | Self::Scrub
             | Self::Poll(_)
             | Self::Crossed(_)
-            | Self::Backlog(_) => None,
+            | Self::Backlog(_)
+            | Self::Fail(_)
+            | Self::Rebuild
+            | Self::Rebuilt(_) => None,
         }
     }
 }

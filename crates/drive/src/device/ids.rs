@@ -15,6 +15,10 @@ typed_id! {
     pub struct UpdateId;
     /// Parity of a stripe on its way to flash.
     pub struct ParityId;
+    /// Data on failed flash that is being rebuilt.
+    pub struct JobId;
+    /// A failure of flash.
+    pub struct FailureId;
     /// Data of a read that is computed from the rest of its stripes.
     pub struct RebuildId;
 }

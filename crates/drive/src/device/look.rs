@@ -55,7 +55,9 @@ impl Device {
     }
     /// True if the drive holds data of a unit, in its buffer or on flash.
     pub fn has_data(&self, lpn: ftl::Lpn) -> bool {
-        self.write.buffer.find(lpn).is_some() || self.base.space.ftl.lookup(lpn).is_some()
+        self.write.buffer.find(lpn).is_some()
+            || self.base.space.ftl.lookup(lpn).is_some()
+            || self.write.is_lost(&self.base, lpn)
     }
     /// Flash operations so far.
     pub fn counters(&self) -> &Counters {

@@ -11,6 +11,8 @@
 mod base;
 mod blames;
 mod event;
+mod failing;
+mod failures;
 mod flash;
 mod gc;
 mod ids;
@@ -19,6 +21,7 @@ mod look;
 mod pieces;
 mod port;
 mod power;
+mod rebuilding;
 mod request;
 mod settle;
 mod space;
@@ -29,13 +32,15 @@ mod watch;
 mod why;
 mod write;
 
+use failures::Failures;
 pub use flash::counters::{Counters, OpKind};
 pub use ids::RequestId;
 pub use power::Cut;
+use rebuilding::Rebuilding;
 pub use request::Completion;
 pub(crate) use request::Touches;
+pub use space::guests::HOLES_AT_ONCE;
 pub use standing::{Stage, Standing, rounded};
-pub use write::updates::HOLES_AT_ONCE;
 
 use crate::audit::Audit;
 use crate::config::DriveConfig;
@@ -59,6 +64,8 @@ pub struct Device {
     gc: Gc,
     write: Write,
     port: Port,
+    failures: Failures,
+    rebuilding: Rebuilding,
 }
 
 /// The firmware of a new drive as `config` describes it.
@@ -96,6 +103,8 @@ impl Device {
             gc: Gc::new(config, layout),
             write: Write::new(config, layout),
             port: Port::new(config),
+            failures: Failures::default(),
+            rebuilding: Rebuilding::new(&config.ftl),
             base: Base::new(config, ftl),
         };
         if device.base.flash.suspends() {
@@ -146,9 +155,9 @@ impl Device {
             Some(audit) => {
                 let buffer = &self.write.buffer;
                 let buffered = |lpn| buffer.find(lpn).map(|entry| buffer.token(entry));
-                let in_ram = |lpn| self.write.in_ram(lpn);
+                let apart = |lpn| self.write.apart(lpn);
                 let outstanding = self.base.outstanding();
-                audit.finish(&self.base.space.ftl, outstanding, (buffered, in_ram))
+                audit.finish(&self.base.space.ftl, outstanding, (buffered, apart))
             }
             None => Ok(()),
         }

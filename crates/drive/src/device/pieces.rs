@@ -21,6 +21,10 @@ pub struct Piece {
 }
 
 impl Piece {
+    /// Its planes, if it senses this row of a block.
+    pub fn planes_in(&self, block: BlockId, row: u32) -> Option<u64> {
+        (self.block == block && self.row == row).then_some(self.planes)
+    }
     /// True if it senses a page.
     pub fn has(&self, block: BlockId, row: u32, plane: u64) -> bool {
         self.block == block && self.row == row && self.planes >> plane & 1 == 1

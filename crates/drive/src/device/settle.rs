@@ -16,7 +16,7 @@ impl Device {
     /// Handles an event that is due now; returns the operation that it ended, if any.
     #[inline(always)]
     pub(super) fn happen(&mut self, event: Event, sequence: u64) -> Option<Ended> {
-        let Self { base, gc, write, port } = self;
+        let Self { base, gc, write, port, .. } = self;
         let (time, flash, space) = (&mut base.time, &mut base.flash, &mut base.space);
         match event {
             Event::Sensed(op) => flash.want_transfer(time, op),
@@ -45,6 +45,9 @@ impl Device {
             Event::Partial(pool) => write.partial_due(base, pool),
             Event::Idle(group) => gc.idle_due(base, group),
             Event::Scrub => gc.scrub_due(base),
+            Event::Fail(failure) => self.fail(failure),
+            Event::Rebuild => self.rebuilding.go_on(base, write),
+            Event::Rebuilt(job) => self.rebuilding.program(base, job),
             Event::Backlog(bin) => gc.backlog_due(base, bin),
         }
         None
@@ -52,7 +55,7 @@ impl Device {
 
     #[inline]
     fn dispatch(&mut self, id: RequestId) {
-        let Self { base, gc, write, port } = self;
+        let Self { base, gc, write, port, .. } = self;
         match port.requests[id].command.kind {
             Kind::Read => port.read(base, gc, write, id),
             Kind::Write | Kind::WriteZeroes => write.admit(base, &mut port.requests, id),
@@ -63,13 +66,17 @@ impl Device {
 
     /// Reports the end of an operation to its owner, and then lets others start.
     pub(super) fn route(&mut self, ended: Ended) {
-        let Self { base, gc, write, port } = self;
+        let Self { base, gc, write, port, .. } = self;
         let id = ended.id;
         let group = base.flash.op(id).group;
         match ended.owner {
             Owner::Read(request, part) => {
                 end_read(base, gc, id);
-                port.read_ended(base, write, id, (request, part));
+                if base.space.ftl.is_failed(base.flash.op(id).bin) {
+                    port.read_failed(base, (gc, write), id, (request, part));
+                } else {
+                    port.read_ended(base, write, id, (request, part));
+                }
             }
             Owner::Rebuild(..) | Owner::RmwRead(..) | Owner::ParityRead(..) => {
                 end_side_read(base, gc, write, port, id);
@@ -81,6 +88,14 @@ impl Device {
             Owner::CollectErase => {
                 base.vacate(id);
                 gc.erased(base, id);
+            }
+            Owner::RebuildRead(job, member) => {
+                end_read(base, gc, id);
+                self.rebuilding.read_ended(base, id, (job, member));
+            }
+            Owner::RebuildWrite(payload, job) => {
+                base.vacate(id);
+                self.rebuilding.written(base, write, id, (payload, job));
             }
             owner => {
                 if !gc.ended(base, id, owner) {
@@ -106,7 +121,7 @@ impl Device {
 
     #[inline(never)]
     fn settle_all(&mut self) {
-        let Self { base, gc, write, port } = self;
+        let Self { base, gc, write, port, .. } = self;
         loop {
             if !port.requests.ready.is_empty() {
                 port.answer_ready(base, write);
@@ -157,7 +172,9 @@ fn end_read(base: &mut Base, gc: &mut Gc, id: OpId) {
 fn end_side_read(base: &mut Base, gc: &mut Gc, write: &mut Write, port: &mut Port, id: OpId) {
     end_read(base, gc, id);
     match base.flash.op(id).owner {
-        Owner::Rebuild(rebuild, member) => port.rebuild_read(base, write, id, (rebuild, member)),
+        Owner::Rebuild(rebuild, member) => {
+            port.rebuild_read(base, (gc, write), id, (rebuild, member))
+        }
         Owner::RmwRead(entry, row) => write.rest_read(base, id, (entry, row)),
         Owner::ParityRead(update, row) => write.parity_read(base, id, (update, row)),
         _ => unreachable!("a read beside the data of a request"),

@@ -16,10 +16,11 @@ impl Device {
     }
     /// Adds the firmware's work in an untimed run so far to the digest.
     pub(crate) fn note_work(&mut self, done: &ftl::Tally) {
-        let (parity, others) = done.units.split_last().expect("there are sources");
-        self.port.mix(others.iter().copied());
+        // Nothing is rebuilt.
+        let [host, gc, padding, scrub, summary, parity, _] = done.units;
+        self.port.mix([host, gc, padding, scrub, summary]);
         if self.base.space.ftl.layout.stripes.is_some() {
-            self.port.mix([*parity]);
+            self.port.mix([parity]);
         }
         self.port.mix([done.retired, self.base.space.ftl.order_of_erases()]);
     }

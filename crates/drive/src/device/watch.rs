@@ -28,19 +28,19 @@ impl Base {
         });
     }
     /// Reports a read of a unit that is computed from the rest of its stripe: from these pages, and
-    /// from members in memory whose tokens give `in_ram`.
+    /// from members in memory whose tokens give `in_ram`. The unit's token must be `stored`.
     #[inline]
     pub fn audit_rebuilt_read(
         &self,
         requests: &mut Requests,
         id: RequestId,
-        (lpn, at): (Lpn, Ppn),
+        (lpn, stored): (Lpn, u64),
         (from, in_ram): (impl Iterator<Item = Ppn>, u64),
     ) {
         let stripe = self.space.ftl.layout.stripes.expect("data has parity").of(lpn);
         let pages = from.map(|ppn| (ppn, self.space.ftl.holds(ppn)));
         self.audit_read(requests, id, |audit, layout, command, ticket| {
-            audit.read_rebuilt(layout, command, ticket, (lpn, at, stripe), (pages, in_ram))
+            audit.read_rebuilt(layout, command, ticket, (lpn, stored, stripe), (pages, in_ram))
         });
     }
     /// Reports a read that waits until its data, which is in the buffer, is on flash.
@@ -126,6 +126,14 @@ impl Base {
     pub fn audit_program(&mut self, lpn: Lpn, ppn: Ppn, token: u64) {
         if let Some(audit) = &mut self.audit {
             audit.programmed(&self.space.ftl.layout, lpn, ppn, token);
+        }
+    }
+    /// Reports that a member of a stripe is on flash: data, or parity.
+    pub fn audit_member(&mut self, ppn: Ppn, lpn: Lpn, token: u64) {
+        let stripes = self.space.ftl.layout.stripes.expect("data has parity");
+        match stripes.is_parity(lpn) {
+            true => self.audit_parity(ppn, token),
+            false => self.audit_program(lpn, ppn, token),
         }
     }
     /// Reports that parity is on flash.

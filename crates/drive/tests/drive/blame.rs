@@ -64,6 +64,7 @@ fn scene(state: State) -> fn() {
         State::ChannelScrub => a_channel_that_carries_scrubbed_data,
         State::UnitParity => a_unit_occupied_by_a_read_for_parity,
         State::ChannelParity => a_channel_that_carries_data_for_parity,
+        State::UnitRebuild | State::ChannelRebuild => reads_that_wait_for_a_rebuild,
         State::Xor => a_write_whose_parity_is_computed,
         State::ChannelHostRead => a_channel_that_carries_a_host_read,
         State::ChannelHostProgram => a_channel_that_carries_host_data_in,
@@ -97,6 +98,18 @@ fn every_state_has_a_scene_that_shows_it() {
         scene(state)();
         assert!(SEEN.get() >> state as u32 & 1 == 1, "{} is not shown", state.name());
     }
+}
+
+// ---- failed flash ------------------------------------------------------------------
+
+#[test]
+fn reads_that_wait_for_a_rebuild() {
+    let [on_its_plane, on_its_channel] = crate::failing::reads_beside_a_rebuild();
+    let own = [(State::Sense, 25_000), (State::Transfer, 100_000)];
+    // The other one has the channel from 125 to 225 us.
+    let waits = [(State::UnitRebuild, 115_000), (State::ChannelHostRead, 75_000)];
+    expect(&on_its_plane, &[own[0], own[1], waits[0], waits[1]]);
+    expect(&on_its_channel, &[own[0], own[1], (State::ChannelRebuild, 90_000)]);
 }
 
 // ---- suspension --------------------------------------------------------------------

@@ -21,6 +21,7 @@ const PARAMETERS: [(&str, &str); 4] =
 
 const BOUNDS_OF_PROGRAMS: &str = "drive.scheduler.program_suspension_bounds.by";
 
+const REBUILD: &str = "drive.ftl.parity.rebuild";
 const FLUSH: &str = "drive.ftl.parity.flush";
 const BIN: &str = "drive.ftl.allocation.bin";
 const IN_CHANNELS: &str = "{ read = \"channel\", program = \"channel\", erase = \"channel\" }";
@@ -29,7 +30,9 @@ const GANG: &str = "{ channels = 2, control = \"asynchronous\" }";
 const ROUNDS: &str = "drive.scheduler.rounds";
 
 /// Settings that a policy, or a whole family, needs.
-const COMPANIONS: [(&str, &str, &str, &str); 36] = [
+const COMPANIONS: [(&str, &str, &str, &str); 38] = [
+    (REBUILD, "*", "drive.ftl.parity.width", "2"),
+    (REBUILD, "*", "drive.ftl.allocation.pool", "plane"),
     (FLUSH, "*", RESERVED, "copied"),
     (FLUSH, "*", "drive.ftl.parity.width", "2"),
     (FLUSH, "*", "drive.ftl.allocation.pool", "plane"),

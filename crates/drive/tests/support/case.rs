@@ -2,6 +2,8 @@
 //! at zero it is the simplest drive with the simplest workload, so that a failing case shrinks
 //! towards it.
 
+use drive::check::check;
+use drive::load;
 use std::fmt::Write;
 
 /// Dice for each part of an experiment; a part that needs more starts again with the first.
@@ -102,6 +104,7 @@ pub fn experiment_of(dice: &[u32], initiate: &mut Initiate<'_>) -> String {
     if text.contains("\nparity = ") {
         detours(&mut text, &mut power);
         tolerate(&mut text, &mut power);
+        fail(&mut text, &mut power);
     } else if power.once_in(3) {
         // The power is not cut after the run.
         let kinds = if text.contains("\ntime = ") { 2 } else { 3 };
@@ -150,6 +153,35 @@ fn tolerate(text: &mut String, dice: &mut Dice<'_>) {
         let key = "\nparity = { ";
         let begin = text.find(key).expect("data has parity") + key.len();
         text.insert_str(begin, "flush = \"gc-tolerant\", ");
+    }
+}
+
+/// Lets flash of a drive with parity fail, unless the drive's pools do not allow it.
+fn fail(text: &mut String, dice: &mut Dice<'_>) {
+    if !dice.once_in(2) {
+        return;
+    }
+    let rebuild = match dice.below(4) {
+        0 => "\"none\"".to_owned(),
+        1 => {
+            let rate = dice.between(64, 100_000);
+            format!("{{ policy = \"background\", rate = \"{rate} KiB/s\" }}")
+        }
+        _ => format!("{{ policy = \"background\", at_once = {} }}", dice.between(1, 9)),
+    };
+    let latest = dice.of(&[0, 500, 3_000, 20_000, 100_000]);
+    let what = dice.of(&["plane", "plane", "die", "channel"]);
+    let (at, number) = (dice.below(latest + 1), dice.below(4));
+    let mut with = text.clone();
+    for (key, value) in [
+        ("\nparity = { ", format!("rebuild = {rebuild}, ")),
+        ("\n[run]\n", format!("failures = [{{ at = \"{at} us\", {what} = {number} }}]\n")),
+    ] {
+        let begin = with.find(key).expect("data has parity, and there is a run") + key.len();
+        with.insert_str(begin, &value);
+    }
+    if load::load(&with, "case.toml", &[]).is_ok_and(|(experiment, _)| check(&experiment).is_ok()) {
+        *text = with;
     }
 }
 

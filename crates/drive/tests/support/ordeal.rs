@@ -370,6 +370,13 @@ fn run_checked(
 fn restart(run: Run, experiment: &Experiment, surveys: &[Option<Survey>]) -> Result<(), String> {
     let worn = is_worn(run.device().ftl(), experiment);
     let device = run.device();
+    if device.failures().next().is_some() {
+        // A snapshot cannot keep failed flash.
+        return match run.into_snapshot(experiment) {
+            Ok(_) => Err("a drive with failed flash was saved".into()),
+            Err(_) => Ok(()),
+        };
+    }
     let units = (0..device.ftl().layout.host_units).map(Lpn);
     let stored: Vec<Lpn> = units.filter(|lpn| device.has_data(*lpn)).collect();
     let snapshot = match run.into_snapshot(experiment) {

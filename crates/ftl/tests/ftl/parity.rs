@@ -60,7 +60,7 @@ fn data_in_order_has_a_third_of_its_pages_as_parity_and_scattered_data_as_many()
         writer.write_run(&mut ftl, Lpn(0), 144).unwrap();
         writer.flush(&mut ftl).unwrap();
         check(&ftl);
-        let [host, _, _, _, _, parity] = ftl.tally.units;
+        let [host, _, _, _, _, parity, _] = ftl.tally.units;
         assert_eq!((host, parity), (144, 48), "{strip}");
         // Each page is of another range than the one before.
         for step in 0..100 {
@@ -68,7 +68,7 @@ fn data_in_order_has_a_third_of_its_pages_as_parity_and_scattered_data_as_many()
         }
         writer.flush(&mut ftl).unwrap();
         check(&ftl);
-        let [host, _, _, _, _, parity] = ftl.tally.units;
+        let [host, _, _, _, _, parity, _] = ftl.tally.units;
         assert_eq!((host - 144, parity - 48), (100, 100), "{strip}");
     }
 }

@@ -64,6 +64,13 @@ pub struct Counters {
     pub held_data: u64,
     /// See `held_data`.
     pub held_parity: u64,
+    /// Mapping units that were programmed again because their flash had failed, and that were not
+    /// programmed because no other had room.
+    pub retried: u64,
+    /// See `retried`.
+    pub degraded: u64,
+    /// Mapping units on failed flash that reads computed from the rest of their stripes.
+    pub computed_lost: u64,
     /// Victims that were chosen out of turn, because programs of hosts waited for space.
     pub out_of_turn: u64,
     /// Number of suspensions of erases.
@@ -169,6 +176,9 @@ impl Counters {
             longest_collection: self.longest_collection,
             streamed: self.streamed - earlier.streamed,
             out_of_turn: self.out_of_turn - earlier.out_of_turn,
+            retried: self.retried - earlier.retried,
+            degraded: self.degraded - earlier.degraded,
+            computed_lost: self.computed_lost - earlier.computed_lost,
             held_data: self.held_data - earlier.held_data,
             held_parity: self.held_parity - earlier.held_parity,
             rebuilt: self.rebuilt - earlier.rebuilt,

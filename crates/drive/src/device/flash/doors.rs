@@ -199,6 +199,18 @@ impl Flash {
     pub(in crate::device) fn count_out_of_turn(&mut self) {
         self.counters.out_of_turn += 1;
     }
+    /// Counts units that are programmed again because their flash has failed.
+    pub(in crate::device) fn count_retried(&mut self, units: u64) {
+        self.counters.retried += units;
+    }
+    /// Counts a unit on failed flash that a read computes from the rest of its stripe.
+    pub(in crate::device) fn count_computed_lost(&mut self) {
+        self.counters.computed_lost += 1;
+    }
+    /// Counts a unit that is not programmed because no flash has room for it.
+    pub(in crate::device) fn count_degraded(&mut self) {
+        self.counters.degraded += 1;
+    }
     /// Counts a unit that counts as placed while collection holds its flash: parity, or data.
     pub(in crate::device) fn count_held(&mut self, is_parity: bool) {
         self.counters.held(is_parity);

@@ -2,7 +2,7 @@
 
 use crate::device::blames::{BlameId, Blames, UNCHARGED};
 use crate::device::flash::counters::OpKind;
-use crate::device::ids::{EntryId, OpId, PayloadId, RebuildId, RequestId, UpdateId};
+use crate::device::ids::{EntryId, JobId, OpId, PayloadId, RebuildId, RequestId, UpdateId};
 use engine::{IdOrNone, Instant, Slab, Span};
 use ftl::{Batch, BinId, BlockId};
 use metrics::{Blame, Holder, Ledger, SnapshotId, Snapshots, State};
@@ -22,6 +22,10 @@ pub enum Owner {
     ParityRead(UpdateId, u32),
     /// Buffer entries, and parity, being written.
     Flush(PayloadId),
+    /// A member of data that is being rebuilt.
+    RebuildRead(JobId, u32),
+    /// Rebuilt data being written.
+    RebuildWrite(PayloadId, JobId),
     /// A read of the bin's collection: the valid slots that it brings.
     CollectRead(Slots),
     /// Units that the bin's collection moves.

@@ -18,11 +18,14 @@ impl Gc {
             return true;
         };
         let group = turns.group_of(&base.space.ftl.layout, bin);
-        let others_wait = turns.waiting[group].iter().any(|other| *other != bin);
+        // One that other groups keep from collecting is not waited for.
+        let mut others = turns.waiting[group].iter().filter(|other| **other != bin);
+        let others_wait = others.any(|other| self.is_free_elsewhere(base, turns, *other));
         let view = self.view(base, turns, group, |other| other != bin);
-        let begins = turns.policy.begins(&Group { others_wait, ..view });
+        let is_free_elsewhere = self.is_free_elsewhere(base, turns, bin);
+        let begins = is_free_elsewhere && turns.policy.begins(&Group { others_wait, ..view });
         // It may be its turn, but for those that have waited for longer.
-        let is_free = turns.policy.begins(&view);
+        let is_free = is_free_elsewhere && turns.policy.begins(&view);
         let of_host = |id: OpId| !base.flash.op(id).is_collection();
         let is_awaited =
             base.space.is_starved(bin) || base.space.parked(bin).iter().any(|(id, _)| of_host(*id));
@@ -34,6 +37,13 @@ impl Gc {
         }
         turns.wait(group, bin);
         false
+    }
+
+    /// True if nothing keeps a bin from collecting in groups of which it has members because the flash
+    /// of other bins failed.
+    fn is_free_elsewhere(&self, base: &Base, turns: &Turns, bin: BinId) -> bool {
+        let mut groups = turns.groups_beside(base, bin);
+        groups.all(|of| turns.policy.begins(&self.view(base, turns, of, |other| other != bin)))
     }
 
     /// Counts a victim of a bin if it was chosen out of turn.
@@ -52,7 +62,9 @@ impl Gc {
         counts: impl Fn(BinId) -> bool,
     ) -> Group {
         let layout = &base.space.ftl.layout;
-        let bins = turns.pools(group).flat_map(|pool| layout.bins_of(pool).iter().copied());
+        let hosts = base.space.guests.hosts_of(group.0);
+        let pools = turns.pools(group).chain(hosts);
+        let bins = pools.flat_map(|pool| layout.bins_of(pool).iter().copied());
         let under_way = bins.filter(|bin| counts(*bin) && self.has_begun(base, *bin)).count();
         let short = if turns.policy.looks_at_all() { short(base) } else { 0.0 };
         Group { under_way: under_way as u32, others_wait: false, short }
@@ -68,9 +80,22 @@ impl Gc {
     /// Lets those of a bin's group ask again that wait for their turn, if one may begin.
     pub(super) fn pass_turn(&mut self, base: &mut Base, bin: BinId) {
         let Some(turns) = self.turns() else { return };
-        let group = turns.group_of(&base.space.ftl.layout, bin);
-        let someone_waits = !turns.waiting[group].is_empty();
-        if !someone_waits || !turns.policy.begins(&self.view(base, turns, group, |_| true)) {
+        if base.space.guests.has_hosts() {
+            // They may wait in any group, because bins may belong to several.
+            let groups: Vec<StripeGroupId> = turns.waiting.ids().collect();
+            groups.into_iter().for_each(|group| self.pass_turn_in(base, group));
+        } else {
+            let group = turns.group_of(&base.space.ftl.layout, bin);
+            self.pass_turn_in(base, group);
+        }
+    }
+
+    fn pass_turn_in(&mut self, base: &mut Base, group: StripeGroupId) {
+        let turns = self.turns().expect("collections take turns");
+        let mut waiting = turns.waiting[group].iter();
+        if !waiting.any(|bin| self.is_free_elsewhere(base, turns, *bin))
+            || !turns.policy.begins(&self.view(base, turns, group, |_| true))
+        {
             return;
         }
         let turns = self.turns_mut().expect("collections take turns");

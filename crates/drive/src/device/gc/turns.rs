@@ -1,5 +1,6 @@
 //! Collections that wait for their turn in a group of stripes.
 
+use crate::device::base::Base;
 use crate::policies::rotation::Rotation;
 use engine::{Column, typed_id};
 use ftl::{BinId, Layout, PoolId};
@@ -46,6 +47,11 @@ impl Turns {
     /// The pools of a group.
     pub fn pools(&self, group: StripeGroupId) -> impl Iterator<Item = PoolId> + use<> {
         (group.0 * self.width..(group.0 + 1) * self.width).map(PoolId)
+    }
+    /// Groups of which a bin has members because the flash of other bins failed.
+    pub fn groups_beside(&self, base: &Base, bin: BinId) -> impl Iterator<Item = StripeGroupId> {
+        let pool = base.space.ftl.layout.pool_of_bin(bin);
+        base.space.guests.groups_of(pool).map(StripeGroupId)
     }
     /// Notes that a collection waits, unless that is noted.
     pub fn wait(&mut self, group: StripeGroupId, bin: BinId) {

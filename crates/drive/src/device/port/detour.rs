@@ -1,5 +1,6 @@
-//! Reads that go round collection. When the firmware takes a read in, each of its mapping units whose
-//! flash collection holds is either read all the same, or computed from the rest of its stripe.
+//! Reads that go round collection, or failed flash. When the firmware takes a read in, each of its
+//! mapping units whose flash collection holds is either read all the same, or computed from the rest of
+//! its stripe. A lost one is computed.
 
 use crate::device::Base;
 use crate::device::flash::op::Class;
@@ -8,17 +9,19 @@ use crate::device::ids::RequestId;
 use crate::device::pieces::Piece;
 use crate::device::port::Port;
 use crate::device::write::Write;
+use crate::device::write::member::Others;
 use crate::policies::routing::{Detour, Hold};
 use engine::Span;
 use ftl::{Lpn, Ppn, StripeId};
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-/// A unit on flash that a read asks for.
+/// A unit that a read asks for: on flash, or lost.
 #[derive(Clone, Copy)]
 struct Asked {
     lpn: Lpn,
-    ppn: Ppn,
+    /// Its page, if it has one that can be read.
+    ppn: Option<Ppn>,
     hold: Option<Hold>,
 }
 
@@ -49,27 +52,32 @@ impl Port {
     ) {
         let detours = self.detours.as_mut().expect("reads may meet collection");
         let found = std::mem::take(&mut detours.found);
-        if found.iter().any(|(_, ppn)| base.is_held(*ppn)) {
+        let is_held = found.iter().any(|(_, ppn)| ppn.is_some_and(|ppn| base.is_held(ppn)));
+        if is_held {
             self.requests[id].met = true;
+        }
+        if is_held || found.iter().any(|(_, ppn)| ppn.is_none()) {
             self.split_met(base, (gc, write), (id, class), &found, pieces);
         } else {
-            found.iter().for_each(|unit| self.split_as_asked(base, id, *unit, pieces));
+            found.iter().for_each(|(lpn, ppn)| {
+                self.split_as_asked(base, id, (*lpn, ppn.expect("none is lost")), pieces);
+            });
         }
         let detours = self.detours.as_mut().expect("reads may meet collection");
         detours.found = found;
         detours.found.clear();
     }
 
-    /// The same if collection holds the flash of some.
+    /// The same if collection holds the flash of some, or some are lost.
     fn split_met(
         &mut self,
         base: &mut Base,
         (gc, write): (&Gc, &Write),
         (id, class): (RequestId, Class),
-        found: &[(Lpn, Ppn)],
+        found: &[(Lpn, Option<Ppn>)],
         pieces: &mut Vec<Piece>,
     ) {
-        let hold = |ppn| gc.hold_on(base, ppn);
+        let hold = |ppn: Option<Ppn>| gc.hold_on(base, ppn?);
         let asked: Vec<Asked> =
             found.iter().map(|&(lpn, ppn)| Asked { lpn, ppn, hold: hold(ppn) }).collect();
         let (mut sources, mut is_source) = (Vec::new(), vec![false; asked.len()]);
@@ -80,12 +88,16 @@ impl Port {
                 members.iter().for_each(|at| is_source[*at] = true);
             }
         }
-        for (unit, _) in found.iter().zip(is_source).filter(|(_, is_source)| !is_source) {
-            self.split_as_asked(base, id, *unit, pieces);
+        let mut computed = Vec::new();
+        for (&(lpn, ppn), is_source) in found.iter().zip(is_source) {
+            match ppn {
+                Some(ppn) if !is_source => self.split_as_asked(base, id, (lpn, ppn), pieces),
+                _ => computed.push(lpn),
+            }
         }
-        if !sources.is_empty() {
+        if !computed.is_empty() {
             let reads = split_sources(base, sources);
-            self.begin_rebuild(base, id, class, &reads);
+            self.begin_rebuild(base, (id, computed), class, &reads);
         }
     }
 
@@ -111,40 +123,58 @@ impl Port {
         stripe: StripeId,
         asked: &[Asked],
     ) -> Option<Vec<Source>> {
-        let detours = self.detours.as_ref().expect("reads may meet collection");
-        let policy = detours.policy.as_ref()?;
-        // The first of those that are held for longest.
-        let longest = asked.iter().map(Asked::rest).max().expect("it asks for some");
-        let dropped = asked.iter().find(|unit| unit.hold.is_some() && unit.rest() == longest)?;
-        if write.is_updated(stripe) {
+        let lost = asked.iter().find(|unit| unit.ppn.is_none());
+        let dropped = lost.or_else(|| longest(asked))?;
+        let others = write.others(base, stripe, |lpn| asked.iter().any(|unit| unit.lpn == lpn));
+        if lost.is_none() && !self.gains(base, (gc, write), stripe, (dropped, others.as_ref()?)) {
             return None;
         }
-        let (beside, in_ram) = beside(base, write, stripe, asked)?;
-        let rest = |ppn| gc.hold_on(base, ppn).map_or(Span::ZERO, |hold| hold.rest);
-        let detour = Detour {
-            held: dropped.hold.expect("it is held"),
-            beside: beside.iter().map(|(_, ppn)| rest(*ppn)).max().unwrap_or(Span::ZERO),
-            extra: beside.len() as u32,
-            read: base.flash.time_to_read(),
-            rotates: detours.rotates,
+        let others = others.expect("one member of a stripe is lost at most");
+        let stored = match dropped.ppn {
+            Some(ppn) => base.audit_stored(ppn),
+            None => write.lost_token(base, dropped.lpn),
         };
-        if !policy.goes_round(&detour) {
-            return None;
-        }
         let own = self.bytes_of(base, id, dropped.lpn);
-        let others = asked.iter().filter(|unit| unit.lpn != dropped.lpn);
+        let beside = others.on_flash.iter();
         let mut sources: Vec<Source> =
-            beside.into_iter().map(|(lpn, ppn)| Source { lpn, ppn, bytes: own.clone() }).collect();
-        base.flash.count_rebuilt(sources.len() as u32);
-        sources.extend(others.map(|unit| {
+            beside.map(|&(lpn, ppn)| Source { lpn, ppn, bytes: own.clone() }).collect();
+        match lost {
+            Some(_) => base.flash.count_computed_lost(),
+            None => base.flash.count_rebuilt(sources.len() as u32),
+        }
+        sources.extend(asked.iter().filter(|unit| unit.lpn != dropped.lpn).map(|unit| {
             let asked = self.bytes_of(base, id, unit.lpn);
             let bytes = asked.start.min(own.start)..asked.end.max(own.end);
-            Source { lpn: unit.lpn, ppn: unit.ppn, bytes }
+            Source { lpn: unit.lpn, ppn: unit.ppn.expect("one is lost at most"), bytes }
         }));
         let pages = sources.iter().map(|source| source.ppn);
-        let dropped = (dropped.lpn, dropped.ppn);
-        base.audit_rebuilt_read(&mut self.requests, id, dropped, (pages, in_ram));
+        let from = (pages, others.in_ram);
+        base.audit_rebuilt_read(&mut self.requests, id, (dropped.lpn, stored), from);
         Some(sources)
+    }
+
+    /// True if it is allowed to compute a unit that collection holds from others of its stripe, and
+    /// the policy says so.
+    fn gains(
+        &self,
+        base: &Base,
+        (gc, write): (&Gc, &Write),
+        stripe: StripeId,
+        (dropped, others): (&Asked, &Others),
+    ) -> bool {
+        let detours = self.detours.as_ref().expect("reads may meet collection");
+        let Some(policy) = detours.policy.as_ref().filter(|_| !write.is_updated(stripe)) else {
+            return false;
+        };
+        let rest = |ppn| gc.hold_on(base, ppn).map_or(Span::ZERO, |hold| hold.rest);
+        let beside = others.on_flash.iter();
+        policy.goes_round(&Detour {
+            held: dropped.hold.expect("it is held"),
+            beside: beside.map(|(_, ppn)| rest(*ppn)).max().unwrap_or(Span::ZERO),
+            extra: others.on_flash.len() as u32,
+            read: base.flash.time_to_read(),
+            rotates: detours.rotates,
+        })
     }
 
     /// Bytes of a unit, from its beginning, that a read asks for.
@@ -179,28 +209,8 @@ fn by_stripe(base: &Base, asked: &[Asked]) -> BTreeMap<StripeId, Vec<usize>> {
     places
 }
 
-/// Units of a stripe with data, and parity, except for those that are asked for: those on flash, and
-/// the auditor's tokens of those in memory. `None` if the stripe has no parity.
-fn beside(
-    base: &Base,
-    write: &Write,
-    stripe: StripeId,
-    asked: &[Asked],
-) -> Option<(Vec<(Lpn, Ppn)>, u64)> {
-    let ftl = &base.space.ftl;
-    let stripes = ftl.layout.stripes?;
-    let parity = stripes.parity(stripe);
-    if write.in_ram(parity).is_none() && ftl.lookup(parity).is_none() {
-        return None;
-    }
-    let is_asked = |lpn: &Lpn| asked.iter().any(|unit| unit.lpn == *lpn);
-    let others = stripes.data(stripe).filter(|lpn| !is_asked(lpn)).chain([parity]);
-    let (mut on_flash, mut in_ram) = (Vec::new(), 0);
-    for lpn in others {
-        match write.in_ram(lpn) {
-            Some(token) => in_ram ^= token,
-            None => on_flash.extend(ftl.member(lpn).map(|ppn| (lpn, ppn))),
-        }
-    }
-    Some((on_flash, in_ram))
+/// The first of the units that are held for longest, if any are.
+fn longest(asked: &[Asked]) -> Option<&Asked> {
+    let longest = asked.iter().map(Asked::rest).max().expect("it asks for some");
+    asked.iter().find(|unit| unit.hold.is_some() && unit.rest() == longest)
 }

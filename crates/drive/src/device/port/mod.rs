@@ -1,5 +1,6 @@
 //! The host's side: commands, the link, and their completions.
 
+mod again;
 mod answer;
 pub mod bus;
 mod cross;
@@ -16,6 +17,7 @@ pub mod why;
 use crate::config::DriveConfig;
 use crate::device::pieces::Piece;
 use crate::device::request::{Completion, Requests};
+use engine::Span;
 use link::Link;
 use metrics::Digest;
 use rebuilds::Detours;
@@ -23,12 +25,16 @@ use rebuilds::Detours;
 /// Commands under way.
 #[derive(Clone)]
 pub struct Port {
+    // ---- constant ----
+    /// Time to compute data from the rest of its stripe.
+    xor: Span,
     // ---- state ----
     pub(in crate::device) requests: Requests,
     link: Link,
     /// Parts of the read that is being split, kept for its memory.
     pieces: Vec<Piece>,
-    /// Reads that go round collection, if there are any or reads that meet it are recorded.
+    /// Reads that go round collection or failed flash, if there are any or reads that meet collection
+    /// are recorded.
     detours: Option<Box<Detours>>,
     // ---- results ----
     done: Vec<Completion>,
@@ -38,6 +44,7 @@ pub struct Port {
 impl Port {
     pub fn new(config: &DriveConfig) -> Self {
         Self {
+            xor: config.ftl.xor(),
             requests: Requests::new(config.overheads()),
             link: Link::new(&config.host_link()),
             pieces: Vec::new(),
@@ -49,10 +56,18 @@ impl Port {
 
     /// True if reads that meet collection are recorded.
     pub(in crate::device) fn records_holds(&self) -> bool {
-        self.detours.is_some()
+        self.detours.as_ref().is_some_and(|detours| detours.records)
+    }
+    /// Begins to compute units that are lost.
+    pub(in crate::device) fn computes_lost(&mut self) {
+        self.detours.get_or_insert_with(|| {
+            let mut detours = Detours::record(self.xor);
+            detours.records = false;
+            detours
+        });
     }
     /// Begins to record the reads that meet collection, and those that wait for it.
     pub(in crate::device) fn record_collection(&mut self) {
-        self.detours.get_or_insert_with(Detours::record);
+        self.detours.get_or_insert_with(|| Detours::record(self.xor));
     }
 }

@@ -8,7 +8,6 @@ use crate::device::pieces::Piece;
 use crate::device::port::Port;
 use crate::device::request::Touches;
 use crate::device::write::Write;
-use crate::device::write::buffer::Stage;
 use ftl::Lpn;
 use host::Priority;
 use metrics::{Blame, Holder, State};
@@ -42,8 +41,7 @@ impl Port {
         let mut hits = 0;
         for lpn in (first..behind).map(Lpn) {
             if let Some(entry) = write.buffer.find(lpn) {
-                let is_whole = write.buffer.entry(entry).stage != Stage::Modifying;
-                if write.serves_reads() && is_whole {
+                if write.serves(entry) {
                     let token = write.buffer.token(entry);
                     base.audit_buffer_read(&mut self.requests, id, lpn, token);
                     hits += 1;
@@ -53,13 +51,13 @@ impl Port {
                 }
                 continue;
             }
+            if self.detours.is_some() {
+                self.find(base, write, id, lpn);
+                continue;
+            }
             match base.space.ftl.lookup(lpn) {
                 Some(ppn) => {
                     base.audit_flash_read(&mut self.requests, id, lpn, ppn);
-                    if let Some(detours) = &mut self.detours {
-                        detours.found.push((lpn, ppn));
-                        continue;
-                    }
                     base.split(&mut pieces, lpn, ppn, command.offset, command.end());
                     base.audit_pieces(&pieces, lpn, ppn, command.offset, command.end());
                 }
@@ -74,6 +72,25 @@ impl Port {
         }
         self.begin_parts(base, write, id, class, &pieces, hits > 0);
         self.pieces = pieces;
+    }
+
+    /// Notes a unit that a read asks for and that is not in the buffer, if reads may go round
+    /// collection or failed flash.
+    #[inline(never)]
+    pub(super) fn find(&mut self, base: &mut Base, write: &Write, id: RequestId, lpn: Lpn) {
+        let detours = self.detours.as_mut().expect("reads may go round");
+        match base.space.ftl.lookup(lpn) {
+            Some(ppn) => {
+                let is_lost = base.space.ftl.is_lost(ppn);
+                detours.found.push((lpn, (!is_lost).then_some(ppn)));
+                base.audit_flash_read(&mut self.requests, id, lpn, ppn);
+            }
+            None if write.is_lost(base, lpn) => detours.found.push((lpn, None)),
+            None => {
+                base.audit_unmapped_read(&mut self.requests, id, lpn);
+                self.requests[id].unmapped += 1;
+            }
+        }
     }
 
     /// Asks for the last parts of a read: pieces, and buffer hits and unmapped units, which are one

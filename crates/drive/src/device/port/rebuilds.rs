@@ -18,33 +18,39 @@ pub struct Detours {
     pub(super) rotates: bool,
     /// Time to compute data from the rest of its stripe.
     pub(super) xor: Span,
+    /// True if reads that meet collection are recorded.
+    pub(super) records: bool,
     // ---- state ----
     pub(super) rebuilds: Slab<RebuildId, Rebuild>,
     pub(super) aside: Aside,
-    /// Units on flash of the read that is being split, kept for its memory.
-    pub(super) found: Vec<(Lpn, Ppn)>,
+    /// Units of the read that is being split which are not in the buffer, with their pages; none of
+    /// those that are lost. Kept for its memory.
+    pub(super) found: Vec<(Lpn, Option<Ppn>)>,
+    /// Blame of the read that is being split for the time before that: it began anew.
+    pub(super) before: Blame,
 }
 
 impl Detours {
     /// Detours of a new drive, if reads may go round collection.
     pub fn new(config: &DriveConfig) -> Option<Box<Self>> {
         let policy = config.scheduler.read_routing.detours().cloned()?;
-        let xor = config.ftl.parity.and_then(|parity| parity.xor);
         let rotates = config.scheduler.rotation.takes_turns();
-        Some(Self::with(Some(policy), rotates, xor.map_or(Span::ZERO, |xor| xor.span())))
+        Some(Self::with(Some(policy), rotates, config.ftl.xor()))
     }
-    /// A record alone.
-    pub fn record() -> Box<Self> {
-        Self::with(None, false, Span::ZERO)
+    /// A record, and rebuilds of what is lost, alone.
+    pub fn record(xor: Span) -> Box<Self> {
+        Self::with(None, false, xor)
     }
     fn with(policy: Option<Reconstruct>, rotates: bool, xor: Span) -> Box<Self> {
         Box::new(Self {
             policy,
             rotates,
             xor,
+            records: true,
             rebuilds: Slab::default(),
             aside: Aside::default(),
             found: Vec::new(),
+            before: Blame::NONE,
         })
     }
     /// Ends all rebuilds, because the power is cut.
@@ -61,4 +67,10 @@ pub struct Rebuild {
     pub(super) part: u32,
     pub(super) reads: Join,
     pub(super) blame: Blame,
+    /// Units that it gives.
+    pub(super) units: Vec<Lpn>,
+    /// Blame of the time before it began, if the read began anew.
+    pub(super) before: Blame,
+    /// True if flash that it needed has failed: others have been read instead.
+    pub(super) died: bool,
 }

@@ -332,7 +332,7 @@ impl Device {
     }
 
     fn lose_all_volatile(&mut self) {
-        let Self { base, gc, write, port } = self;
+        let Self { base, gc, write, port, failures: _, rebuilding: _ } = self;
         let layout = &base.space.ftl.layout;
         base.time.agenda.withdraw(|_| true);
         base.flash.begin_anew(base.time.now, layout);

@@ -20,6 +20,11 @@ impl Device {
         if self.base.outstanding() > 0 {
             return Err(format!("{} commands are still under way", self.base.outstanding()));
         }
+        if self.base.space.ftl.has_failed_bins() {
+            return Err("flash of the drive has failed, which a snapshot cannot keep".into());
+        }
+        // What would have failed later does not fail any more.
+        self.base.time.agenda.withdraw(|event| matches!(event, Event::Fail(_)));
         self.gc.end_scrubbing(&mut self.base);
         self.end_idle_collection();
         self.end_what_is_due()?;

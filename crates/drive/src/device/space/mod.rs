@@ -1,7 +1,9 @@
 //! Space: the firmware's state, the places of writes, and the operations that wait for free pages.
 
 mod doors;
+pub mod guests;
 mod home;
+mod homes;
 mod placing;
 mod pool;
 mod task;
@@ -11,6 +13,7 @@ mod why;
 use crate::config::{BufferConfig, DriveConfig};
 use engine::Column;
 use ftl::{BinId, Ftl, Pacing, PoolId};
+use guests::Guests;
 use home::Home;
 use pool::Pool;
 
@@ -43,6 +46,8 @@ pub struct Space {
     has_died: bool,
     /// Pools whose bins may take programs again.
     due_pools: Vec<PoolId>,
+    /// Pools that take the units of failed pools in.
+    pub(in crate::device) guests: Guests,
 }
 
 impl Space {
@@ -61,6 +66,7 @@ impl Space {
             was_starved: false,
             has_died: false,
             due_pools: Vec::new(),
+            guests: Guests::new(config, layout),
             preemptible: config.ftl.gc.preemptible,
             pacing: config.ftl.gc.pacing,
             buffer: config.buffer.clone(),
@@ -78,7 +84,7 @@ impl Space {
         let Self {
             preemptible: _, pacing: _, buffer: _, idles: _, ftl: _,
             spaces: _, pools: _, bins: _, to_collect: _, starved: _, parked_parts: _,
-            was_starved: _, has_died: _, due_pools: _,
+            was_starved: _, has_died: _, due_pools: _, guests: _,
         } = self;
         let (layout, pools) = (&self.ftl.layout, &mut self.pools);
         for pool in (0..layout.pool_count()).map(PoolId) {

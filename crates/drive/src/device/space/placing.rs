@@ -16,7 +16,7 @@ impl Space {
     pub(in crate::device) fn update_home(&mut self, bin: BinId) {
         let through = self.buffer.durability == Durability::None;
         let home = &mut self.bins[bin];
-        let roomy = self.ftl.room(bin, Stream::Host) > home.unbound;
+        let roomy = self.ftl.room(bin, Stream::Host) > home.unbound && !self.ftl.is_failed(bin);
         let available = roomy && (through || home.queued < self.buffer.programs_per_bin());
         if roomy == home.roomy && available == home.available {
             return;
@@ -167,7 +167,9 @@ impl Placement for Space {
         // By streams that the compiler knows, so that what their rows say costs nothing.
         let bin = op.bin;
         match op.holder {
-            Holder::HostProgram | Holder::Parity => self.ftl.can_bind(bin, Stream::Host),
+            Holder::HostProgram | Holder::Parity | Holder::Rebuild => {
+                self.ftl.can_bind(bin, Stream::Host)
+            }
             writer => {
                 self.can_move(bin, writer)
                     && self.leaves_room(bin, |older| self.moves_from(op, payloads, older))
@@ -178,7 +180,7 @@ impl Placement for Space {
     #[inline]
     fn bind(&mut self, op: &mut Op, payloads: &Payloads) -> Bound {
         let bin = op.bin;
-        let is_hosts = matches!(op.holder, Holder::HostProgram | Holder::Parity);
+        let is_hosts = matches!(op.holder, Holder::HostProgram | Holder::Parity | Holder::Rebuild);
         let bound = match op.holder {
             _ if is_hosts => self.ftl.bind(bin, Stream::Host),
             Holder::Scrub => self.bind_scrubbed(bin),

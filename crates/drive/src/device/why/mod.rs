@@ -326,10 +326,12 @@ fn name_of(standing: &Standing) -> String {
         (OpKind::Read, Holder::RmwRead) => "a read for a partial write",
         (OpKind::Read, Holder::Scrub) => "a read of scrubbing",
         (OpKind::Read, Holder::Parity) => "a read for parity",
+        (OpKind::Read, Holder::Rebuild) => "a read to rebuild lost data",
         (OpKind::Read, _) => "a read of GC",
         (OpKind::Program, Holder::HostProgram) => "a program of host data",
         (OpKind::Program, Holder::Scrub) => "a program of scrubbing",
         (OpKind::Program, Holder::Parity) => "a program of parity",
+        (OpKind::Program, Holder::Rebuild) => "a program of rebuilt data",
         (OpKind::Program, _) => "a program of GC",
     };
     name.into()

@@ -6,9 +6,11 @@ use crate::device::event::Event;
 use crate::device::flash::op::{Class, Owner};
 use crate::device::ids::{EntryId, OpId, RequestId};
 use crate::device::join::Join;
+use crate::device::pieces::Piece;
 use crate::device::request::{Requests, Touches};
 use crate::device::write::Write;
 use crate::device::write::buffer::Stage;
+use engine::{Instant, Span};
 use ftl::{Lpn, PoolId, Ppn};
 use host::Kind;
 use metrics::{Holder, State};
@@ -124,24 +126,35 @@ impl Write {
         match flash {
             Some(ppn) if self.stays_in_planes(base, ppn) => self.modify(base, requests, entry, ppn),
             Some(ppn) => self.begin_rmw(base, entry, lpn, ppn),
-            // The buffer holds the rest, or will, if there is an older entry.
-            _ => {
-                let rest = newest.filter(|_| !whole);
-                if let Some(older) = rest {
-                    if self.buffer.entry(older).stage == Stage::Modifying {
-                        self.follow(older, entry);
-                        return true;
-                    }
-                    let token = base.audit_merge(lpn, token, self.buffer.token(older));
-                    self.buffer.set_token(entry, token);
-                }
-                match rest.filter(|older| self.buffer.entry(*older).stage == Stage::ReadingRest) {
-                    Some(older) => self.followers.put(older, entry),
-                    None => self.entry_ready(base, entry),
-                }
+            None if !whole && newest.is_none() && self.is_lost(base, lpn) => {
+                self.begin_rmw_of_lost(base, entry, lpn);
             }
+            // The buffer holds the rest, or will, if there is an older entry.
+            _ => self.take_rest_from(base, entry, (lpn, token), newest.filter(|_| !whole)),
         }
         true
+    }
+
+    /// Readies an entry: the rest of its unit is in an older one, if it needs any.
+    #[inline(always)]
+    fn take_rest_from(
+        &mut self,
+        base: &mut Base,
+        entry: EntryId,
+        (lpn, token): (Lpn, u64),
+        older: Option<EntryId>,
+    ) {
+        if let Some(older) = older {
+            if self.buffer.entry(older).stage == Stage::Modifying {
+                return self.follow(older, entry);
+            }
+            let token = base.audit_merge(lpn, token, self.buffer.token(older));
+            self.buffer.set_token(entry, token);
+        }
+        match older.filter(|older| self.buffer.entry(*older).stage == Stage::ReadingRest) {
+            Some(older) => self.followers.put(older, entry),
+            None => self.entry_ready(base, entry),
+        }
     }
 
     /// Overwrites a unit that still waits in the buffer.
@@ -173,11 +186,28 @@ impl Write {
         self.read_rest(base, entry, ppn);
     }
 
+    /// Computes the rest of a partly written unit that only parity tells.
+    #[cold]
+    fn begin_rmw_of_lost(&mut self, base: &mut Base, entry: EntryId, lpn: Lpn) {
+        let token = self.lost_token(base, lpn);
+        let token = base.audit_merge(lpn, self.buffer.token(entry), token);
+        self.buffer.set_token(entry, token);
+        self.compute_rest(base, entry, lpn);
+    }
+
     /// As [`Write::begin_rmw`], for a unit that has the token of the whole already.
     pub(in crate::device) fn read_rest(&mut self, base: &mut Base, entry: EntryId, ppn: Ppn) {
         let lpn = self.buffer.entry(entry).lpn;
+        if base.space.ftl.is_lost(ppn) {
+            return self.compute_rest(base, entry, lpn);
+        }
         let mut pieces = Vec::new();
         base.split_whole(&mut pieces, lpn, ppn);
+        self.read_for_rest(base, entry, pieces);
+    }
+
+    /// Reads what the rest of a partly written unit follows from.
+    fn read_for_rest(&mut self, base: &mut Base, entry: EntryId, pieces: Vec<Piece>) {
         // Rows of one unit lie in one bin and are read one after the other.
         self.buffer.entry_mut(entry).since = base.time.now;
         self.rmw_reads.put(entry, Join::of(pieces.len() as u32));
@@ -185,6 +215,21 @@ impl Write {
             let owner = Owner::RmwRead(entry, row as u32);
             base.ask_piece(piece, Holder::RmwRead, Class::RmwRead, owner);
         }
+    }
+
+    /// Reads the rest of its stripe for a partly written unit that is lost.
+    #[cold]
+    fn compute_rest(&mut self, base: &mut Base, entry: EntryId, lpn: Lpn) {
+        let stripe = base.space.ftl.layout.stripes.expect("what fails has parity").of(lpn);
+        let others = self.others(base, stripe, |member| member == lpn);
+        let others = others.expect("one member of a stripe is lost at most");
+        let mut pieces = Vec::new();
+        others.on_flash.iter().for_each(|(lpn, ppn)| base.split_whole(&mut pieces, *lpn, *ppn));
+        self.updates_mut().computing.insert(entry);
+        if pieces.is_empty() {
+            return self.rest_is_there(base, entry, (base.time.now, u64::from(entry.0)));
+        }
+        self.read_for_rest(base, entry, pieces);
     }
 
     /// Continues after a read that an entry waits for.
@@ -198,10 +243,33 @@ impl Write {
         let join = self.rmw_reads.get_mut(entry).expect("its reads are noted");
         let sum = self.buffer.rmw_blame(entry);
         let blame = base.flash.blame(op);
+        // Units that failed count as failed flash here: nothing else fails.
+        join.fail(base.space.ftl.is_failed(base.flash.op(op).bin).into());
         join.ended(row, at, blame, sum, &mut self.aside);
         let Some(at) = join.settle(sum, &mut self.aside) else { return };
+        let has_failed = join.failed() > 0;
         self.rmw_reads.take(entry);
-        base.time.agenda.schedule(at, Event::RestRead(entry), base.flash.op(op).seq);
+        if has_failed && !self.buffer.entry(entry).stale {
+            let lpn = self.buffer.entry(entry).lpn;
+            self.updates_mut().computing.remove(&entry);
+            return match base.space.ftl.lookup(lpn) {
+                Some(ppn) => self.read_rest(base, entry, ppn),
+                None => self.compute_rest(base, entry, lpn),
+            };
+        }
+        self.rest_is_there(base, entry, (at, base.flash.op(op).seq));
+    }
+
+    /// The rest of a partly written unit is known at `at`, or was read from which it is computed;
+    /// `number` is the order of what happens then.
+    fn rest_is_there(&mut self, base: &mut Base, entry: EntryId, (at, number): (Instant, u64)) {
+        let updates = self.updates.as_mut();
+        let computes = updates.filter(|updates| !updates.computing.is_empty());
+        let xor = computes.map_or(Span::ZERO, |updates| {
+            if updates.computing.remove(&entry) { updates.xor } else { Span::ZERO }
+        });
+        self.buffer.rmw_blame(entry).charge(State::Xor, xor);
+        base.time.agenda.schedule(at + xor, Event::RestRead(entry), number);
     }
 
     /// Lists an entry that holds a whole unit: it may be programmed.

@@ -233,8 +233,7 @@ impl Write {
     ) {
         let (lpn, writer) = (self.buffer.entry(id).lpn, self.buffer.entry(id).writer);
         if let Some((request, part)) = writer {
-            let op = op.expect("what is acknowledged from flash waits for programs");
-            self.written_through(base, requests, op, id, request, part);
+            self.written_through(base, requests, op, id, (request, part));
         }
         while let Some(deferred) = self.buffer.take_deferred(id) {
             match (self.buffer.entry(id).stage, op) {
@@ -247,18 +246,17 @@ impl Write {
     }
 
     /// Notes that a part of a write that is acknowledged from flash is there.
-    fn written_through(
+    pub(super) fn written_through(
         &mut self,
         base: &mut Base,
         requests: &mut Requests,
-        op: OpId,
+        op: Option<OpId>,
         entry: EntryId,
-        id: RequestId,
-        part: u32,
+        (id, part): (RequestId, u32),
     ) {
         let waited = base.time.now - requests[id].since;
         let mut blame = Blame::default();
-        let rest = blame.add_tail(base.flash.blame(op), waited);
+        let rest = op.map_or(waited, |op| blame.add_tail(base.flash.blame(op), waited));
         let rest = blame.add_tail(self.buffer.rmw_blame(entry), rest);
         blame.charge(State::BufferFull, rest);
         requests.part_done(id, part, base.time.now, &blame, base.flash.blames());

@@ -5,6 +5,7 @@ pub mod buffer;
 mod by_entry;
 mod discard;
 mod flush;
+pub mod member;
 pub mod modify;
 mod parity;
 pub mod ram;
@@ -17,7 +18,7 @@ pub mod why;
 use crate::config::{BufferConfig, DriveConfig, Durability};
 use crate::device::ids::EntryId;
 use crate::device::join::{Aside, Join};
-use buffer::Buffer;
+use buffer::{Buffer, Stage};
 use by_entry::ByEntry;
 use engine::{Column, Instant};
 use ftl::{Layout, Lpn, PartialWrites, PoolId, StripeId};
@@ -114,9 +115,10 @@ impl Write {
     fn updates_mut(&mut self) -> &mut Updates {
         self.updates.as_mut().expect("data has parity")
     }
-    /// The auditor's token of a member of a stripe that is in memory only.
-    pub(in crate::device) fn in_ram(&self, lpn: Lpn) -> Option<u64> {
-        self.updates.as_ref()?.ram.token(lpn)
+    /// The auditor's token of a member of a stripe that is not on flash, and true if it is lost.
+    pub(in crate::device) fn apart(&self, lpn: Lpn) -> Option<(u64, bool)> {
+        let member = self.updates.as_ref()?.ram.get(lpn)?;
+        Some((member.token, member.is_lost && !member.is_trimmed))
     }
     /// True if a stripe has an update under way: its pages do not agree with its parity.
     pub(in crate::device) fn is_updated(&self, stripe: StripeId) -> bool {
@@ -130,10 +132,10 @@ impl Write {
     pub(in crate::device) fn durability(&self) -> Durability {
         self.config.durability
     }
-    /// True if reads are served from the buffer.
+    /// True if reads are served from an entry of the buffer, which must be the whole of its unit.
     #[inline]
-    pub(in crate::device) fn serves_reads(&self) -> bool {
-        self.config.read_hits
+    pub(in crate::device) fn serves(&self, entry: EntryId) -> bool {
+        self.config.read_hits && self.buffer.entry(entry).stage != Stage::Modifying
     }
     /// Copies a request's data into or out of the buffer; returns the end of the copy, and charges
     /// `blame` with it.

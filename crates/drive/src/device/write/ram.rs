@@ -1,13 +1,18 @@
-//! Members of stripes that are in the write buffer's memory only. A stripe's update may end before all
-//! of its programs have, because capacitors protect the buffer: those that are left are members of
-//! their stripe as if they were on flash, and are read from memory.
+//! Members of stripes that are not on flash.
+//!
+//! Some are in the write buffer's memory. A stripe's update may end before all of its programs have,
+//! because capacitors protect the buffer: those that are left are members of their stripe as if they
+//! were on flash, and are read from memory.
+//!
+//! Others are lost: their flash has failed and no other has room for them. The rest of the stripe
+//! tells their data.
 
 use crate::device::ids::EntryId;
 use crate::device::write::unit::Unit;
 use ftl::Lpn;
 use std::collections::BTreeMap;
 
-/// A member in memory.
+/// A member that is not on flash.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct InRam {
     /// The auditor's token of its data.
@@ -16,18 +21,23 @@ pub struct InRam {
     pub(super) unit: Option<Unit>,
     /// True if it was trimmed: it is part of its stripe until the parity is written anew.
     pub(super) is_trimmed: bool,
+    /// True if it is not in memory either.
+    pub(super) is_lost: bool,
 }
 
-/// All members in memory.
+/// All members that are not on flash.
 #[derive(Clone, Default)]
 pub struct Ram {
     members: BTreeMap<Lpn, InRam>,
+    /// Members added so far; and by unit the number of the last.
+    added: u64,
+    numbers: BTreeMap<Lpn, u64>,
 }
 
 impl Ram {
-    /// The token of a member in memory, if it is there.
-    pub fn token(&self, lpn: Lpn) -> Option<u64> {
-        self.members.get(&lpn).map(|member| member.token)
+    /// A member that is not on flash.
+    pub fn get(&self, lpn: Lpn) -> Option<InRam> {
+        self.members.get(&lpn).copied()
     }
     /// True for a trimmed member.
     pub(super) fn is_trimmed(&self, lpn: Lpn) -> bool {
@@ -41,9 +51,16 @@ impl Ram {
     /// Adds a member, instead of the earlier one of the same unit.
     pub(super) fn put(&mut self, lpn: Lpn, member: InRam) {
         self.members.insert(lpn, member);
+        self.added += 1;
+        self.numbers.insert(lpn, self.added);
+    }
+    /// A number of a member, which no other has or had.
+    pub(super) fn number(&self, lpn: Lpn) -> Option<u64> {
+        self.numbers.get(&lpn).copied()
     }
     /// Removes a member; returns its way to flash.
     pub(super) fn forget(&mut self, lpn: Lpn) -> Option<Unit> {
+        self.numbers.remove(&lpn);
         self.members.remove(&lpn)?.unit
     }
     /// Notes that a unit's data is on flash. It is no longer here if it was the member's; if that
@@ -57,7 +74,7 @@ impl Ram {
             member.unit = None;
             return false;
         }
-        self.members.remove(&lpn);
+        self.forget(lpn);
         true
     }
     /// Entries of all members that are data.
@@ -81,14 +98,19 @@ mod tests {
     const ONE: Lpn = Lpn(1);
 
     fn of(entry: u32) -> InRam {
-        InRam { token: 7, unit: Some(Unit::Data(EntryId(entry))), is_trimmed: false }
+        InRam {
+            token: 7,
+            unit: Some(Unit::Data(EntryId(entry))),
+            is_trimmed: false,
+            is_lost: false,
+        }
     }
 
     #[test]
     fn a_member_is_here_until_it_is_on_flash() {
         let mut ram = Ram::default();
         ram.put(ONE, of(3));
-        assert_eq!((ram.token(ONE), ram.token(Lpn(2))), (Some(7), None));
+        assert_eq!((ram.get(ONE), ram.get(Lpn(2))), (Some(of(3)), None));
         assert!(!ram.written(ONE, Unit::Data(EntryId(2))), "earlier data of the same unit");
         assert!(!ram.written(ONE, Unit::Parity(ParityId(3))));
         assert!(ram.written(ONE, Unit::Data(EntryId(3))));
@@ -102,7 +124,7 @@ mod tests {
         ram.put(ONE, of(3));
         assert!(ram.trim(ONE) && !ram.trim(ONE), "once");
         assert!(!ram.written(ONE, Unit::Data(EntryId(3))), "nothing reads it");
-        assert!(ram.is_trimmed(ONE) && ram.token(ONE) == Some(7));
+        assert!(ram.is_trimmed(ONE) && ram.get(ONE).is_some());
         assert_eq!(ram.forget(ONE), None, "its program has ended");
         ram.put(ONE, of(4));
         assert_eq!(ram.forget(ONE), Some(Unit::Data(EntryId(4))));

@@ -8,7 +8,7 @@ use crate::device::write::unit::Unit;
 use engine::{Column, Instant, Slab, Span};
 use ftl::{BinId, Layout, Lpn, ParityConfig, ParityFlush, PoolId, StripeId};
 use metrics::Blame;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// An update of a stripe.
 #[derive(Clone)]
@@ -32,6 +32,11 @@ pub struct Update {
     pub(super) parity: Option<ParityId>,
     /// Units that count as placed before they are on flash.
     pub(super) held: Vec<Unit>,
+    /// Units that count as placed because no flash has room for them: the rest of the stripe tells
+    /// their data.
+    pub(super) lost: Vec<Unit>,
+    /// True if flash failed that a read for parity needed: others are read instead.
+    pub(super) reads_again: bool,
     /// Units that are not placed.
     pub(super) left: u32,
 }
@@ -50,6 +55,8 @@ impl Update {
             token: 0,
             parity: None,
             held: Vec::new(),
+            lost: Vec::new(),
+            reads_again: false,
             left: 0,
         }
     }
@@ -66,10 +73,6 @@ pub(super) struct Parity {
     pub(super) ready: Instant,
     pub(super) without_space: SpaceSnapshot,
 }
-
-/// Most updates at a time because of trimmed members alone: each may take a page of its pools
-/// before it frees one. Others wait.
-pub const HOLES_AT_ONCE: u32 = 8;
 
 /// Updates of stripes.
 #[derive(Clone)]
@@ -98,6 +101,10 @@ pub struct Updates {
     pub(super) coming: Column<PoolId, u32>,
     /// Updates of which the last unit is placed.
     pub(super) ended: Vec<UpdateId>,
+    /// Entries whose rest is computed from the rest of their stripes.
+    pub(super) computing: BTreeSet<EntryId>,
+    /// Members in memory that have been lost.
+    pub(super) lost: Vec<Unit>,
     /// Trimmed units whose pages are kept.
     pub(super) holes: VecDeque<Lpn>,
     /// Updates because of holes alone.
@@ -123,6 +130,8 @@ impl Updates {
             ready: Column::from_fn(pools, |_| VecDeque::new()),
             coming: Column::filled(0, pools),
             ended: Vec::new(),
+            computing: BTreeSet::new(),
+            lost: Vec::new(),
             holes: VecDeque::new(),
             of_holes: 0,
             aside: Aside::default(),

@@ -332,6 +332,8 @@ impl Bench {
         .expect("nobody interrupts it");
         device.firmware_changed();
         device.audit();
+        let geometry = nand::Geometry::from(&experiment.drive.geometry);
+        drive::failures::schedule(&experiment.run.failures, &geometry, &mut device);
         Self {
             device,
             done: Vec::new(),

@@ -47,6 +47,7 @@ parts! {
     allocation: "drive.ftl.allocation";
     collection: "drive.ftl.gc";
     parity: "drive.ftl.parity";
+    failures: "run.failures", "drive.ftl.parity.rebuild";
     scheduler: "drive.scheduler";
     detours: "drive.scheduler.read_routing(reconstruct)";
     rotation: "drive.scheduler.rotation";

@@ -41,7 +41,10 @@ impl Write {
         }
         for entry in &update.entries {
             if update.held.contains(&Unit::Data(*entry)) {
-                self.held_current(base, *entry);
+                self.kept_current(base, *entry, false);
+            } else if update.lost.contains(&Unit::Data(*entry)) {
+                self.kept_current(base, *entry, true);
+                self.tell_of_lost(base, requests, op, *entry);
             } else {
                 self.member_current(base, requests, op, *entry);
             }
@@ -61,9 +64,13 @@ impl Write {
         let stripes = base.space.ftl.layout.stripes.expect("data has parity");
         let lpn = stripes.parity(update.stripe);
         if let Some(id) = update.parity {
-            let unit = Some(Unit::Parity(id));
-            let member = InRam { token: update.token, unit, is_trimmed: false };
-            return self.keep_in_ram(base, lpn, member);
+            let is_lost = update.lost.contains(&Unit::Parity(id));
+            if is_lost {
+                self.end_parity(id);
+            }
+            let unit = (!is_lost).then_some(Unit::Parity(id));
+            let member = InRam { token: update.token, unit, is_trimmed: false, is_lost };
+            return self.keep_apart(base, lpn, member);
         }
         self.forget_ram(base, lpn);
         if update.drops {
@@ -95,8 +102,8 @@ impl Write {
         self.tell_of(base, requests, op, entry, ppn);
     }
 
-    /// The same for data that is in memory, and stays there until it is on flash.
-    fn held_current(&mut self, base: &mut Base, entry: EntryId) {
+    /// The same for data that is in memory, and stays there until it is on flash, or is lost.
+    fn kept_current(&mut self, base: &mut Base, entry: EntryId, is_lost: bool) {
         let (lpn, stale) = (self.buffer.entry(entry).lpn, self.buffer.entry(entry).stale);
         if stale {
             self.add_hole(lpn);
@@ -104,8 +111,8 @@ impl Write {
             self.buffer.supersede_older(entry);
         }
         let token = self.buffer.token(entry);
-        let unit = Some(Unit::Data(entry));
-        self.keep_in_ram(base, lpn, InRam { token, unit, is_trimmed: stale });
+        let unit = (!is_lost).then_some(Unit::Data(entry));
+        self.keep_apart(base, lpn, InRam { token, unit, is_trimmed: stale, is_lost });
     }
 
     /// Lists an entry that waited for the end of its stripe's update, unless nobody needs it.

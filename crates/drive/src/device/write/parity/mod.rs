@@ -11,6 +11,7 @@
 mod commit;
 mod gather;
 mod holes;
+mod lose;
 mod program;
 mod read;
 #[cfg(test)]

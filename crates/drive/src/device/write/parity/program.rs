@@ -83,10 +83,12 @@ impl Write {
             let pool = base.space.ftl.layout.pool_of_bin(bin);
             self.updates_mut().asked[pool].retain(|(asked, _)| *asked != op);
         }
+        let has_failed = base.space.ftl.is_failed(bin);
         let mut parity = 0;
         for slot in 0..base.flash.payloads.count(payload) {
             let ([unit, lpn], ppn) = (base.flash.payloads.slot(payload, slot), Ppn(first.0 + slot));
             match Unit::of_slot(unit) {
+                unit if has_failed => self.program_again(base, requests, op, (unit, ppn)),
                 Unit::Data(entry) => self.data_on_flash(base, requests, op, entry, ppn),
                 Unit::Parity(id) => {
                     self.parity_on_flash(base, id, Lpn(lpn), ppn);

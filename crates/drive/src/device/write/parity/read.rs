@@ -3,34 +3,37 @@
 use crate::device::Base;
 use crate::device::event::Event;
 use crate::device::flash::op::{Class, Owner};
-use crate::device::ids::{OpId, UpdateId};
+use crate::device::ids::{OpId, ParityId, UpdateId};
 use crate::device::join::Join;
 use crate::device::request::Requests;
+use crate::device::space::waits::SpaceSnapshot;
 use crate::device::write::Write;
-use crate::device::write::parity::gather::Member;
+use crate::device::write::member::Member;
 use crate::device::write::unit::Unit;
 use crate::device::write::updates::{Parity, Update};
 use engine::{Instant, Span};
-use ftl::PoolId;
+use ftl::{Lpn, PoolId};
 use metrics::{Holder, State};
 
 impl Write {
-    /// Reads units for the parity of an update.
-    pub(super) fn read_for_parity(&mut self, base: &mut Base, id: UpdateId, members: &[Member]) {
+    /// Reads what the parity of an update needs.
+    pub(super) fn read_for_parity(&mut self, base: &mut Base, id: UpdateId) {
         let mut pieces = Vec::new();
-        let mut token = 0;
-        for member in members {
-            match *member {
+        let entries = self.updates().updates[id].entries.iter();
+        let mut token = entries.fold(0, |sum, entry| sum ^ self.buffer.token(*entry));
+        for member in self.needed(base, id) {
+            match member {
                 Member::OnFlash(lpn, ppn) => {
                     base.split_whole(&mut pieces, lpn, ppn);
                     token ^= base.audit_stored(ppn);
                 }
                 Member::InRam(of) => token ^= of,
+                Member::Lost(_) => unreachable!("one member of a stripe is lost at most"),
             }
         }
         let updates = self.updates_mut();
         let update = &mut updates.updates[id];
-        update.token ^= token;
+        update.token = token;
         update.reads = Join::of(pieces.len() as u32);
         if pieces.is_empty() {
             return self.compute_parity(base, id, base.time.now);
@@ -49,11 +52,16 @@ impl Write {
         op: OpId,
         (id, member): (UpdateId, u32),
     ) {
-        let (at, blame) = (base.decoded(op), base.flash.blame(op));
+        let at = base.decoded(op);
+        let blame = base.flash.blame(op);
         let updates = self.updates_mut();
         let update = &mut updates.updates[id];
+        update.reads_again |= base.space.ftl.is_failed(base.flash.op(op).bin);
         update.reads.ended(member, at, blame, &mut update.blame, &mut updates.aside);
-        if let Some(at) = update.reads.settle(&mut update.blame, &mut updates.aside) {
+        let Some(at) = update.reads.settle(&mut update.blame, &mut updates.aside) else { return };
+        if std::mem::take(&mut update.reads_again) {
+            self.read_for_parity(base, id);
+        } else {
             self.compute_parity(base, id, at);
         }
     }
@@ -77,7 +85,6 @@ impl Write {
         requests: &mut Requests,
         id: UpdateId,
     ) {
-        let now = base.time.now;
         let stripes = base.space.ftl.layout.stripes.expect("data has parity");
         let update = &self.updates().updates[id];
         if update.left == 0 {
@@ -85,30 +92,65 @@ impl Write {
             self.end_flushes(base, requests, None);
             return self.admit_waiting(base, requests, None);
         }
-        let pool = base.space.ftl.layout.pool(stripes.parity(update.stripe));
-        let mut units: Vec<(PoolId, Unit)> = Vec::new();
+        let lpn = stripes.parity(update.stripe);
+        let mut units = Vec::new();
         for entry in update.entries.clone() {
-            let pool = self.buffer.entry(entry).pool;
-            units.push((pool, Unit::Data(entry)));
-            // From now on it waits for a bin.
-            self.buffer.entry_mut(entry).since = now;
-            base.settle_space(pool);
-            self.buffer.note_space(entry, base.space.without_space(pool).0);
+            let kept = self.buffer.entry(entry);
+            units.push((kept.pool, kept.lpn, Unit::Data(entry)));
         }
-        base.settle_space(pool);
-        let without_space = *base.space.without_space(pool).0;
-        let updates = self.updates_mut();
-        let Update { stripe, token, .. } = updates.updates[id];
-        let parity = Parity { stripe, token, update: Some(id), ready: now, without_space };
-        let parity = updates.parities.insert(parity);
-        updates.updates[id].parity = Some(parity);
-        units.push((pool, Unit::Parity(parity)));
-        for (pool, unit) in &units {
-            updates.coming[*pool] -= 1;
-            updates.ready[*pool].push_back(*unit);
+        let pool = base.space.ftl.layout.pool(lpn);
+        units.push((pool, lpn, Unit::Parity(self.parity_of(base, id))));
+        let mut pools = Vec::new();
+        for (pool, lpn, unit) in units {
+            self.updates_mut().coming[pool] -= 1;
+            pools.extend(self.make_ready(base, lpn, unit));
+            // Others of its list may be written now.
+            pools.push(pool);
         }
-        for (pool, _) in units {
+        pools.dedup();
+        for pool in pools {
             self.update_due(base, pool, None);
         }
+    }
+
+    /// Notes the parity of an update, which is known now.
+    pub(super) fn parity_of(&mut self, base: &Base, id: UpdateId) -> ParityId {
+        let updates = self.updates_mut();
+        let Update { stripe, token, .. } = updates.updates[id];
+        let parity = Parity {
+            stripe,
+            token,
+            update: Some(id),
+            ready: base.time.now,
+            without_space: SpaceSnapshot::default(),
+        };
+        let parity = updates.parities.insert(parity);
+        updates.updates[id].parity = Some(parity);
+        parity
+    }
+
+    /// Lets a unit be programmed; returns the pool that it goes to. If no flash has room for it, it
+    /// counts as placed, and the rest of its stripe tells its data.
+    pub(super) fn make_ready(&mut self, base: &mut Base, lpn: Lpn, unit: Unit) -> Option<PoolId> {
+        let Some(pool) = base.space.home(lpn) else {
+            self.lose(base, lpn, unit);
+            return None;
+        };
+        base.settle_space(pool);
+        let (now, without_space) = (base.time.now, *base.space.without_space(pool).0);
+        match unit {
+            Unit::Data(entry) => {
+                // From now on it waits for a bin.
+                let kept = self.buffer.entry_mut(entry);
+                (kept.since, kept.pool) = (now, pool);
+                self.buffer.note_space(entry, &without_space);
+            }
+            Unit::Parity(id) => {
+                let parity = &mut self.updates_mut().parities[id];
+                (parity.ready, parity.without_space) = (now, without_space);
+            }
+        }
+        self.updates_mut().ready[pool].push_back(unit);
+        Some(pool)
     }
 }

@@ -47,33 +47,52 @@ fn parity_is_computed_from_the_fewest_units() {
             vec!["old"; changed],
             vec!["clean"; 7 - changed],
             Some("parity"),
-            (|_| true, |_| false),
+            (|_| true, |_| false, |_| true),
         );
         assert_eq!(found.len(), reads, "{changed} of 7");
         assert_eq!(found.contains(&"parity"), changed <= 3, "{changed} of 7");
     }
     assert!(
-        choose_reads(vec![], vec![], None::<()>, (|_| true, |_| false)).is_empty(),
+        choose_reads(vec![], vec![], None::<()>, (|_| true, |_| false, |_| true)).is_empty(),
         "the first data of a stripe"
     );
     assert_eq!(
-        choose_reads(vec![], vec!["clean"], Some("parity"), (|_| true, |_| false)),
+        choose_reads(vec![], vec!["clean"], Some("parity"), (|_| true, |_| false, |_| true)),
         ["parity"],
         "as many either way"
     );
     let held = |held: &'static [&str]| move |unit: &&str| held.contains(unit);
-    let old =
-        || choose_reads(vec!["old"], vec!["clean"; 6], Some("parity"), (|_| true, held(&["old"])));
+    let old = || {
+        choose_reads(
+            vec!["old"],
+            vec!["clean"; 6],
+            Some("parity"),
+            (|_| true, held(&["old"]), |_| true),
+        )
+    };
     assert_eq!(old(), ["clean"; 6], "the others go round");
     for held_units in [&["old", "clean"][..], &["clean"]] {
         let found = choose_reads(
             vec!["old"],
             vec!["clean"; 6],
             Some("parity"),
-            (|_| true, held(held_units)),
+            (|_| true, held(held_units), |_| true),
         );
         assert_eq!(found, ["old", "parity"], "{held_units:?}: nothing goes round");
     }
+}
+
+#[test]
+fn parity_is_not_computed_from_what_is_lost() {
+    let found = |lost: &'static str| {
+        let is_there = move |unit: &&str| *unit != lost;
+        // As if collection held what is there, which nothing can go round now.
+        let of = (|_: &&str| true, is_there, is_there);
+        choose_reads(vec!["old"], vec!["clean"; 6], Some("parity"), of)
+    };
+    assert_eq!(found("old"), ["clean"; 6]);
+    assert_eq!(found("parity"), ["clean"; 6]);
+    assert_eq!(found("clean"), ["old", "parity"]);
 }
 
 #[test]

@@ -75,13 +75,14 @@ impl Write {
     #[inline(never)]
     pub(in crate::device) fn end_updates(&mut self, base: &mut Base, requests: &mut Requests) {
         self.commit_ended(base, requests, None);
+        self.end_lost(base, requests);
         self.end_flushes(base, requests, None);
         self.admit_waiting(base, requests, None);
         base.space.retry_starved();
     }
 
-    /// A unit becomes a member of its stripe that is in memory only, instead of earlier data.
-    pub(super) fn keep_in_ram(&mut self, base: &mut Base, lpn: Lpn, member: InRam) {
+    /// A unit becomes a member of its stripe that is not on flash, instead of earlier data.
+    pub(super) fn keep_apart(&mut self, base: &mut Base, lpn: Lpn, member: InRam) {
         self.forget_ram(base, lpn);
         base.space.ftl.end_keeping(lpn);
         base.space.ftl.trim(lpn);
@@ -97,7 +98,10 @@ impl Write {
     /// unless that is asked for.
     pub(super) fn forget_ram(&mut self, base: &Base, lpn: Lpn) {
         let Some(unit) = self.updates_mut().ram.forget(lpn) else { return };
-        let pool = base.space.ftl.layout.pool(lpn);
+        let pool = match unit {
+            Unit::Data(entry) => self.buffer.entry(entry).pool,
+            Unit::Parity(_) => base.space.ftl.layout.pool(lpn),
+        };
         let ready = &mut self.updates_mut().ready[pool];
         let Some(at) = ready.iter().position(|waiting| *waiting == unit) else { return };
         match unit {

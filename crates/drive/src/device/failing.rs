@@ -1,0 +1,104 @@
+//! Failures of flash. From one moment on, nothing is requested of a pool that has failed. What was
+//! requested before ends as usual, and its failure is known then.
+
+use crate::device::Device;
+use crate::device::base::Base;
+use crate::device::event::Event;
+use crate::device::failures::Failure;
+use crate::device::ids::FailureId;
+use crate::device::rebuilding::Progress;
+use engine::Instant;
+use ftl::{Lpn, PoolId, StripeId};
+use std::collections::BTreeSet;
+
+impl Device {
+    /// Lets pools fail at a moment; `what` says in words what fails. Data must have parity.
+    pub fn fail_at(&mut self, at: Instant, what: String, pools: Vec<PoolId>) {
+        let id = FailureId(self.failures.all.len() as u32);
+        self.failures.all.push(Failure { what, pools, at, lost: 0 });
+        self.base.time.agenda.schedule(at, Event::Fail(id), id.0.into());
+    }
+
+    /// Flash fails now.
+    #[cold]
+    pub(super) fn fail(&mut self, id: FailureId) {
+        let Failure { what, pools, .. } = self.failures.all[id.0 as usize].clone();
+        let before = self.lost_units();
+        for pool in &pools {
+            self.base.pool_fails(*pool);
+        }
+        if let Some(stripe) = self.first_beyond_repair() {
+            let now = crate::device::rounded(self.base.time.now - Instant::START);
+            self.failures.loss = Some(format!(
+                "at {now} {what} failed while another member of stripe {} was lost",
+                stripe.0
+            ));
+            return;
+        }
+        let lost = self.lost_units() - before;
+        self.failures.all[id.0 as usize].lost = lost;
+        self.port.computes_lost();
+        self.write.flash_failed(&mut self.base);
+        self.rebuilding.begin(&mut self.base, lost);
+    }
+
+    /// The first stripe of which more than one member is lost.
+    fn first_beyond_repair(&self) -> Option<StripeId> {
+        let stripes = self.base.space.ftl.layout.stripes.expect("what fails has parity");
+        let is_lost =
+            |lpn: Lpn| self.write.member(&self.base, lpn).is_some_and(|member| !member.is_there());
+        (0..stripes.count()).map(StripeId).find(|stripe| {
+            let members = stripes.data(*stripe).chain([stripes.parity(*stripe)]);
+            members.filter(|lpn| is_lost(*lpn)).count() > 1
+        })
+    }
+
+    /// The failures so far.
+    pub fn failures(&self) -> impl Iterator<Item = &Failure> {
+        let now = self.base.time.now;
+        self.failures.all.iter().filter(move |failure| failure.at <= now)
+    }
+    /// Progress of the rebuild.
+    pub fn rebuild(&self) -> &Progress {
+        &self.rebuilding.progress
+    }
+    /// Units that are lost: they are computed whenever they are read. Takes time proportional to the
+    /// drive.
+    pub fn lost_units(&self) -> u64 {
+        if !self.base.space.ftl.has_failed_bins() {
+            return 0;
+        }
+        let units = (0..self.base.space.ftl.layout.map_units).map(Lpn);
+        units.filter(|lpn| self.write.lost_version(&self.base, *lpn).is_some()).count() as u64
+    }
+
+    /// Loss of data for good, in words, if there was one.
+    pub fn data_loss(&self) -> Option<&str> {
+        self.failures.loss.as_deref()
+    }
+}
+
+impl Base {
+    /// A pool fails. Its units may be written to pools of other groups of stripes, on dies that hold no
+    /// other member.
+    fn pool_fails(&mut self, pool: PoolId) {
+        for bin in self.space.ftl.layout.bins_of(pool).to_vec() {
+            self.space.ftl.fail(bin);
+            self.space.update_home(bin);
+        }
+        let dies = |pool: PoolId| -> BTreeSet<u32> {
+            let bins = self.space.ftl.layout.bins_of(pool).iter();
+            bins.flat_map(|bin| self.dies_of(*bin)).collect()
+        };
+        let layout = &self.space.ftl.layout;
+        let stripes = layout.stripes.expect("what fails has parity");
+        let group = stripes.group_of(pool);
+        let others = stripes.pools_of(group).filter(|other| *other != pool);
+        let taken: BTreeSet<u32> = others.flat_map(dies).collect();
+        let pools = (0..layout.pool_count()).map(PoolId);
+        let hosts = pools
+            .filter(|host| stripes.group_of(*host) != group && dies(*host).is_disjoint(&taken));
+        let hosts = hosts.collect();
+        self.space.guests.pool_failed(&self.space.ftl, pool, hosts);
+    }
+}

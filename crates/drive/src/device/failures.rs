@@ -1,0 +1,25 @@
+//! Failures of flash: those that came, and those that will come.
+
+use engine::Instant;
+use ftl::PoolId;
+
+/// Failures that will come, and those that came.
+#[derive(Clone, Default)]
+pub struct Failures {
+    pub(super) all: Vec<Failure>,
+    /// The loss of data for good, in words.
+    pub(super) loss: Option<String>,
+}
+
+/// A failure of flash.
+#[derive(Clone)]
+pub struct Failure {
+    /// The part that fails, in words.
+    pub what: String,
+    /// The pools that fail.
+    pub pools: Vec<PoolId>,
+    /// The moment.
+    pub at: Instant,
+    /// Units that are lost by it.
+    pub lost: u64,
+}

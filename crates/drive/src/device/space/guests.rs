@@ -1,0 +1,108 @@
+//! Homes of units whose pool has failed: other pools take them in as guests, as far as they have room
+//! for good. A guest's pool is on dies that hold no other member of its stripe.
+
+use crate::config::DriveConfig;
+use ftl::{Ftl, Layout, Lpn, PoolId, StripeId};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Most updates of stripes at a time because of trimmed members alone: each may take a page of its
+/// pools before it frees one. Others wait.
+pub const HOLES_AT_ONCE: u32 = 8;
+
+/// Pools that take the units of failed pools in.
+#[derive(Clone)]
+pub struct Guests {
+    // ---- constant ----
+    /// Blocks of a bin that are written at a time, and units of updates in a bin.
+    open: u32,
+    in_updates: u64,
+    // ---- state ----
+    /// Pools that have failed, with those that may take their units in.
+    hosts: BTreeMap<PoolId, Vec<PoolId>>,
+    /// Units that a pool can still take in for good.
+    room: Vec<u64>,
+    /// Units of failed pools that have been taken in, and by which pool.
+    guests: BTreeMap<Lpn, PoolId>,
+    /// Pools, and the groups of stripes of which they have taken a member in.
+    groups: BTreeSet<(PoolId, u32)>,
+}
+
+impl Guests {
+    /// No pool has failed.
+    pub fn new(config: &DriveConfig, layout: &Layout) -> Self {
+        Self {
+            open: config.ftl.open_blocks(),
+            in_updates: u64::from(config.buffer.units(layout) + HOLES_AT_ONCE),
+            hosts: BTreeMap::new(),
+            room: Vec::new(),
+            guests: BTreeMap::new(),
+            groups: BTreeSet::new(),
+        }
+    }
+
+    /// Notes that a pool has failed, whose units any of `hosts` may take in.
+    pub fn pool_failed(&mut self, ftl: &Ftl, pool: PoolId, hosts: Vec<PoolId>) {
+        if self.room.is_empty() {
+            let pools = (0..ftl.layout.pool_count()).map(PoolId);
+            self.room = pools.map(|pool| self.room_of(ftl, pool)).collect();
+        }
+        self.hosts.insert(pool, hosts);
+    }
+
+    /// Units that a pool can take in beside its own, if each of these had data and it can collect for
+    /// ever.
+    fn room_of(&self, ftl: &Ftl, pool: PoolId) -> u64 {
+        let of_bins = |bin| ftl.most_units(bin, self.open).saturating_sub(self.in_updates);
+        let bins = ftl.layout.bins_of(pool);
+        let worst = bins.iter().map(|bin| of_bins(*bin)).min().unwrap_or(0);
+        (worst * bins.len() as u64).saturating_sub(ftl.layout.map_units_of(pool).into())
+    }
+
+    /// True if a pool has failed.
+    pub fn has_failed(&self, pool: PoolId) -> bool {
+        self.hosts.contains_key(&pool)
+    }
+
+    /// The pool that a unit of a failed pool is a guest of, if one has room for it.
+    pub fn host_of(&mut self, ftl: &Ftl, lpn: Lpn, home: PoolId) -> Option<PoolId> {
+        let host = self.guests.get(&lpn).copied();
+        if let Some(host) = host.filter(|host| !self.has_failed(*host)) {
+            return Some(host);
+        }
+        let stripes = ftl.layout.stripes.expect("what fails has parity");
+        let host = self.choose(home, stripes.of(lpn))?;
+        self.room[host.0 as usize] -= 1;
+        self.guests.insert(lpn, host);
+        self.groups.insert((host, stripes.group_of(home)));
+        Some(host)
+    }
+
+    /// A pool that has room for a member of a stripe that was in a failed pool. Neighbouring stripes
+    /// go to pools far from each other.
+    fn choose(&self, home: PoolId, stripe: StripeId) -> Option<PoolId> {
+        let hosts = &self.hosts[&home];
+        let first = (u64::from(stripe.0).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) as usize;
+        let mut turns = (0..hosts.len()).map(|turn| hosts[(first + turn) % hosts.len()]);
+        turns.find(|host| self.room[host.0 as usize] > 0 && !self.has_failed(*host))
+    }
+
+    /// Notes that a unit has no data any more: if it was a guest, it has left.
+    pub fn leaves(&mut self, lpn: Lpn) {
+        if let Some(host) = self.guests.remove(&lpn) {
+            self.room[host.0 as usize] += 1;
+        }
+    }
+
+    /// True if a pool has ever taken a unit of a failed pool in.
+    pub fn has_hosts(&self) -> bool {
+        !self.groups.is_empty()
+    }
+    /// Groups of stripes of which a pool has taken members in.
+    pub fn groups_of(&self, pool: PoolId) -> impl Iterator<Item = u32> {
+        self.groups.range((pool, 0)..=(pool, u32::MAX)).map(|(_, group)| *group)
+    }
+    /// Pools that have taken members of a group of stripes in.
+    pub fn hosts_of(&self, group: u32) -> impl Iterator<Item = PoolId> {
+        self.groups.iter().filter(move |(_, of)| *of == group).map(|(pool, _)| *pool)
+    }
+}
