@@ -31,7 +31,7 @@ PROFILE = cargo rustc --locked --release -p flashscape-drive --example profile -
 # What the installed command is made from.
 SOURCES := $(shell git ls-files -co --exclude-standard -- Cargo.toml Cargo.lock pyproject.toml crates python 2>/dev/null)
 
-.PHONY: help demo test bench peer wheel-pgo gate gate-accept fuzz power-cuts format clean rust rust-checks rust-tests python-checks python-tests
+.PHONY: help demo test bench peer wheel-pgo gate gate-accept fuzz power-cuts format clean rust rust-checks rust-tests python python-checks python-tests
 .DEFAULT_GOAL := help
 
 help: ## Show this list.
@@ -44,10 +44,10 @@ demo: $(VENV)/.installed ## Replay a real trace on a small drive and explain its
 	@echo
 	@cat examples/demo-next.txt
 
-# The wheel is linked on one core, so Rust is checked and tested beside it.
+# Both have long parts on one core: the wheel is linked, packages are fetched, and one test is the
+# last. So Rust and Python run side by side.
 test: | $(VENV)/.tools ## Check and test everything.
-	$(MAKE) -j2 rust $(VENV)/.installed
-	$(MAKE) python-checks python-tests
+	$(MAKE) -j2 rust python
 
 bench: $(VENV)/.installed ## Measure speed and memory; writes bench.json.
 	cargo build --release --locked -p flashscape-floor
@@ -97,10 +97,17 @@ rust:
 rust-checks: | $(VENV)/.tools
 	cargo fmt --all --check
 	rustfmt --check --edition 2024 $$(git ls-files 'crates/*.rs')
-	cargo clippy --workspace --all-targets --locked -- -D warnings
+	MAKEFLAGS= cargo clippy --workspace --all-targets --locked -- -D warnings
 
 rust-tests: | $(VENV)/.tools
 	MAKEFLAGS= cargo test --workspace --locked
+
+# One after the other, because pip installs into one environment.
+python:
+	$(MAKE) $(VENV)/.installed
+	$(MAKE) $(VENV)/.dev
+	$(MAKE) python-checks
+	$(MAKE) python-tests
 
 python-checks: $(VENV)/.dev $(VENV)/.installed
 	$(BIN)/ruff check python tests
