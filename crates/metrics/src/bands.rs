@@ -43,9 +43,7 @@ impl Bands {
         }
         let band = &mut self.bands[index];
         band.requests += 1;
-        for (state, span) in blame.iter() {
-            band.blame_ns[state as usize] += span.as_ns();
-        }
+        blame.add_ns_to(&mut band.blame_ns);
     }
 
     /// Counts a request that was recorded, if it met collection or waited for it.

@@ -255,6 +255,11 @@ impl Blame {
     pub fn iter(&self) -> impl Iterator<Item = (State, Span)> + '_ {
         bits(self.touched).map(|index| (State::ALL[index], self.spans[index]))
     }
+    /// Adds the nanoseconds of each state to its sum.
+    #[inline]
+    pub fn add_ns_to(&self, sums: &mut [u64; STATES]) {
+        bits(self.touched & ALL).for_each(|index| sums[index] += self.spans[index].as_ns());
+    }
     /// True if some time was a wait for a unit or a channel that collection held
     /// ([`State::is_hold`]).
     #[inline]
@@ -371,7 +376,8 @@ const HELD: u64 = 1 << State::UnitGcRead as u32
 /// Masks of the states by phase in the life of an operation: one bit per state.
 const WAIT: u64 = (1 << (State::BufferFull as u32 + 1)) - 1;
 const SPACE: u64 = (1 << (State::SpaceIdle as u32 + 1)) - 1 - WAIT;
-const SERVICE: u64 = (1 << STATES) - 1 - WAIT - SPACE;
+const SERVICE: u64 = ALL - WAIT - SPACE;
+const ALL: u64 = (1 << STATES) - 1;
 
 #[cfg(test)]
 mod tests {

@@ -136,7 +136,7 @@ impl Ledger {
     pub fn await_channel(&mut self, now: Instant, channel: &mut Ledger) {
         self.settle(now);
         self.doing = Doing::AwaitsChannel;
-        self.channel = channel.by_holder(now);
+        self.channel = *channel.by_holder(now);
         self.reserved = channel.totals[State::Reserved as usize];
     }
     /// The state that waits are charged to at present; `None` if the resource is idle or the
@@ -200,10 +200,12 @@ impl Ledger {
     fn settle_awaiting(&mut self, now: Instant, channel: &mut Ledger) {
         let present = channel.by_holder(now);
         let mut rest = now - self.since;
-        // All holders at once, whether they have used the channel or not.
+        // All holders, whether they have used the channel or not, and one after the other: the
+        // totals of all would not fit the registers.
         let totals = self.totals[HOLDERS..].first_chunk_mut::<HOLDERS>().expect("they follow");
         for holder in 0..HOLDERS {
             let busy = present[holder] - self.channel[holder];
+            self.channel[holder] = present[holder];
             totals[holder] += busy;
             rest -= busy;
         }
@@ -213,7 +215,6 @@ impl Ledger {
         }
         self.totals[State::Order as usize] += rest;
         self.touched |= 1u64 << State::Order as u32;
-        self.channel = present;
         self.since = now;
     }
     /// Charges the time for which the idle channel was reserved; returns it.
@@ -234,10 +235,10 @@ impl Ledger {
 
     /// Totals of a channel at `now` by holder.
     #[inline]
-    fn by_holder(&mut self, now: Instant) -> [Span; HOLDERS] {
+    fn by_holder(&mut self, now: Instant) -> &[Span; HOLDERS] {
         self.bring_up(now);
         self.settle(now);
-        *self.totals[HOLDERS..].first_chunk().expect("waits for channels follow those for units")
+        self.totals[HOLDERS..].first_chunk().expect("waits for channels follow those for units")
     }
     /// The totals at the last settling.
     #[inline]
