@@ -288,20 +288,21 @@ impl Measured {
         if let Some(log) = &mut self.log {
             log.record(completion, blame);
         }
-        if completion.met | completion.blocked {
-            self.count_met(completion);
-        }
     }
 
-    /// Counts a request that was recorded, if it met collection or waited for it.
+    /// Counts, of completed requests that were recorded, those that met collection or waited for it.
     #[cold]
-    fn count_met(&mut self, completion: &Completion) {
-        let kinds = &mut self.initiators[completion.tag as usize].kinds;
-        let stats = kinds[completion.command.kind.index()].as_mut().expect("it was recorded");
-        let latency = completion.finished - completion.arrived;
-        stats.met += u64::from(completion.met);
-        stats.blocked += u64::from(completion.blocked);
-        stats.bands.count_met(latency, completion.met, completion.blocked);
+    pub fn count_met(&mut self, completions: &[Completion]) {
+        let Some(begin) = &self.begin else { return };
+        let is_counted = |of: &&Completion| of.met | of.blocked && of.arrived >= begin.at;
+        for completion in completions.iter().filter(is_counted) {
+            let kinds = &mut self.initiators[completion.tag as usize].kinds;
+            let stats = kinds[completion.command.kind.index()].as_mut().expect("it was recorded");
+            let latency = completion.finished - completion.arrived;
+            stats.met += u64::from(completion.met);
+            stats.blocked += u64::from(completion.blocked);
+            stats.bands.count_met(latency, completion.met, completion.blocked);
+        }
     }
 
     /// Counts a request that was carried out untimed.

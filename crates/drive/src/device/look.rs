@@ -70,6 +70,7 @@ impl Device {
         self.base.flash.record_holds(&self.base.time);
     }
     /// True if reads that meet collection are recorded.
+    #[inline]
     pub fn records_holds(&self) -> bool {
         self.port.records_holds()
     }

@@ -148,6 +148,9 @@ impl Run {
                 // Recorded before anything is submitted, which may reuse the slot of the blame.
                 self.measured.record(completion, self.device.blame(completion.id));
             }
+            if self.device.records_holds() {
+                self.measured.count_met(&completions);
+            }
             if self.watch.is_some() {
                 self.watch_answered(&completions);
             }
