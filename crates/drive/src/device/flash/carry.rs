@@ -2,7 +2,7 @@
 
 use crate::device::Time;
 use crate::device::event::Event;
-use crate::device::flash::channel::{Grant, RESERVES};
+use crate::device::flash::channel::{Channel, Grant, RESERVES};
 use crate::device::flash::counters::OpKind;
 use crate::device::flash::op::AsksFor;
 use crate::device::flash::{Flash, Note, Placement};
@@ -10,6 +10,16 @@ use crate::device::ids::OpId;
 use engine::{Instant, Span};
 use metrics::{Holder, State};
 use nand::ChannelId;
+
+impl Channel {
+    /// Schedules an event for the end of its present use, because an operation waits for it.
+    #[inline]
+    pub(super) fn await_free(&mut self, time: &mut Time, channel: ChannelId) {
+        if let Some(free) = self.awaited() {
+            time.agenda.schedule(free, Event::Freed(channel), u64::from(channel.0));
+        }
+    }
+}
 
 impl Flash {
     /// Asks for the channel for an operation that occupies its unit.
@@ -50,9 +60,7 @@ impl Flash {
     /// it.
     #[inline]
     pub(super) fn await_channel(&mut self, time: &mut Time, channel: ChannelId) {
-        if let Some(free) = self.channels[channel].awaited() {
-            time.agenda.schedule(free, Event::Freed(channel), u64::from(channel.0));
-        }
+        self.channels[channel].await_free(time, channel);
     }
 
     /// Handles the event that a channel is free for which an operation waits.

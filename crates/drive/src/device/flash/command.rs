@@ -72,11 +72,12 @@ impl Flash {
 
     #[inline(never)]
     fn wait_for_channels(&mut self, time: &mut Time, group: GroupId) {
-        for at in 0..self.channels_of[group].len() {
-            let channel = self.channels_of[group][at];
-            if self.channels[channel].is_busy(time.now) {
-                self.channels[channel].push_group(group);
-                self.await_channel(time, channel);
+        let Self { channels, channels_of, .. } = self;
+        for channel in &channels_of[group] {
+            let state = &mut channels[*channel];
+            if state.is_busy(time.now) {
+                state.push_group(group);
+                state.await_free(time, *channel);
             }
         }
     }

@@ -392,10 +392,10 @@ impl Payloads {
     }
     #[inline]
     pub fn push(&mut self, id: PayloadId, slot: [u32; 2]) {
-        let count = self.counts[id] as usize;
-        debug_assert!(count < self.width, "a payload fits its batch");
-        self.slots[id.0 as usize * self.width + count] = slot;
-        self.counts[id] += 1;
+        let count = &mut self.counts[id];
+        debug_assert!((*count as usize) < self.width, "a payload fits its batch");
+        self.slots[id.0 as usize * self.width + *count as usize] = slot;
+        *count += 1;
     }
     /// Notes the written part of a partial write.
     pub fn set_part(&mut self, id: PayloadId, part: Part) {

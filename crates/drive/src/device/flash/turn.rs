@@ -42,7 +42,7 @@ impl Flash {
 
     /// True if the command of an operation's successor is sent at once: its channel is free, and
     /// nothing was interrupted in its group.
-    #[inline]
+    #[inline(always)]
     fn may_be_commanded(&self, now: Instant, id: OpId) -> bool {
         let op = &self.ops[id];
         !self.is_closed_to(now, op) && !self.has_work(op.group)
