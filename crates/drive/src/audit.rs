@@ -405,11 +405,12 @@ impl Audit {
     }
     /// Notes that a copy is on flash.
     #[cold]
-    pub fn copied(&mut self, layout: &Layout, from: Ppn, to: Ppn, of: Lpn) {
-        let token = self.on_flash[from];
+    pub fn copied(&mut self, ftl: &Ftl, from: Ppn, to: Ppn) {
+        let (token, layout) = (self.on_flash[from], &ftl.layout);
         // Parity, the XOR of tokens, may be any number.
+        let is_parity = || layout.stripes.is_some_and(|of| of.is_parity(ftl.holds(from)));
         assert!(
-            has_data(token) || layout.stripes.is_some_and(|stripes| stripes.is_parity(of)),
+            has_data(token) || is_parity(),
             "audit: {to:?} is a copy of {from:?}, which holds nothing"
         );
         self.place(layout, to);

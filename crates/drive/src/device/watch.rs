@@ -149,7 +149,7 @@ impl Base {
     #[inline]
     pub fn audit_copy(&mut self, from: Ppn, to: Ppn) {
         if let Some(audit) = &mut self.audit {
-            audit.copied(&self.space.ftl.layout, from, to, self.space.ftl.holds(from));
+            audit.copied(&self.space.ftl, from, to);
         }
     }
     /// Reports that all units of a batch were copied.
