@@ -46,12 +46,12 @@ impl Ftl {
         if self.map.lookup(lpn) != Some(from) {
             return self.move_detached(lpn, from, to);
         }
-        self.invalidate(from);
-        self.blocks.moved[self.layout.block(from)] += 1;
+        let [old, new] = [from, to].map(|ppn| self.layout.block(ppn));
+        self.invalidate_in(old, from);
+        self.blocks.moved[old] += 1;
         self.map.point(lpn, to);
         self.map.set_valid(to, 1);
-        let block = self.layout.block(to);
-        self.blocks.standing[block] += 1;
+        self.blocks.standing[new] += 1;
         true
     }
 
@@ -87,8 +87,11 @@ impl Ftl {
 
     #[inline]
     pub(crate) fn invalidate(&mut self, ppn: Ppn) {
+        self.invalidate_in(self.layout.block(ppn), ppn);
+    }
+    #[inline]
+    fn invalidate_in(&mut self, block: BlockId, ppn: Ppn) {
         self.map.kill(ppn);
-        let block = self.layout.block(ppn);
         let standing = &mut self.blocks.standing[block];
         debug_assert!(*standing & !BARRED > 0, "only a valid unit can become invalid");
         *standing -= 1;
