@@ -316,13 +316,15 @@ def test_means_that_follow_by_arithmetic_are_told_and_not_judged():
         "migration_stddev_life": 6,
     }
     assert verdict_of("A-15", **good) == "reproduced"
-    # Cold blocks migrate without end; migration does little; rate-limiting does nothing.
+    # Cold blocks migrate without end; migration does nothing; nor does rate-limiting.
     for wrong in (
         {"migration_mean_life": 40},
-        {"migration_stddev_life": 12},
+        {"migration_stddev_life": 13},
         {"rate_limiting_expired_blocks": 3},
     ):
         assert verdict_of("A-15", **(good | wrong)) == "missed"
+    # The paper says "much smaller"; that this is half is a reading.
+    assert verdict_of("A-15", **(good | {"migration_stddev_life": 12})) == "direction"
 
 
 def test_tables_say_what_is_overloaded_and_what_is_synthetic():

@@ -260,6 +260,7 @@ def test_the_command_prints_verdicts_and_writes_them(found, out, flashscape, tmp
     assert claims[0]["bounds"] == [
         {
             "bound": "suspending read max < waiting read max",
+            "source": "paper",
             "holds": True,
             "direction": False,
         }
@@ -348,7 +349,7 @@ exhibit = "{0}"
 claim = "It ends."
 paper = "yes"
 figures = {{ requests = "requests" }}
-bounds = [{{ of = "requests", above = 0 }}]
+bounds = [{{ of = "requests", above = 0, source = "paper" }}]
 """
 CODE = """
 from flashscape.reproduce import Answer, Exhibit, Run

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from flashscape.quantities import quantity
 from flashscape.reproduce.bounds import (
     COMPARISONS,
+    SOURCES,
     AnyOf,
     Bound,
     Equal,
@@ -22,7 +23,7 @@ from flashscape.reproduce.faults import found, near
 from flashscape.reproduce.figures import exact, unit_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from flashscape.reproduce.faults import Faults
 
@@ -40,12 +41,30 @@ class Reader:
     """Names of the figures that the claim declares."""
 
     def bounds(self, tables: Any, place: str) -> tuple[Bound, ...]:
-        """Return all valid bounds of a list of tables."""
+        """Return all valid bounds of a list of tables, each with its source."""
+        return self._listed(tables, place, self._sourced)
+
+    def _listed(
+        self, tables: Any, place: str, read: Callable[[Any, str], Bound | None]
+    ) -> tuple[Bound, ...]:
         if not isinstance(tables, list) or not tables:
             self.faults.add(place, f"{found(tables)} is not a list of bounds")
             return ()
-        read = (self._bound(table, f"{place}[{at}]") for at, table in enumerate(tables))
-        return tuple(bound for bound in read if bound is not None)
+        bounds = (read(table, f"{place}[{at}]") for at, table in enumerate(tables))
+        return tuple(bound for bound in bounds if bound is not None)
+
+    def _sourced(self, table: Any, place: str) -> Bound | None:
+        if not isinstance(table, dict):
+            return self._bound(table, place)
+        source = table.get("source")
+        if source is None:
+            self.faults.add(place, 'source is missing (write source = "paper" or "reading")')
+        elif source not in SOURCES:
+            hint = near(source, SOURCES) if isinstance(source, str) else ""
+            message = f"{found(source)} is no source ({hint}there are {', '.join(SOURCES)})"
+            self.faults.add(f"{place}.source", message)
+        bound = self._bound({key: table[key] for key in table if key != "source"}, place)
+        return None if bound is None or source not in SOURCES else replace(bound, source=source)
 
     def _bound(self, table: Any, place: str) -> Bound | None:
         if not isinstance(table, dict):
@@ -67,7 +86,7 @@ class Reader:
                 bound = self._monotone(table, place)
             case "any_of":
                 self.faults.known(table, ("any_of",), place)
-                bound = AnyOf(self.bounds(table["any_of"], f"{place}.any_of"))
+                bound = AnyOf(self._listed(table["any_of"], f"{place}.any_of", self._bound))
             case _:
                 bound = self._comparison(kinds[0], table, place)
         return bound if len(self.faults.problems) == before else None

@@ -6,7 +6,7 @@ A bound is data (``claims.toml``); this module knows no paper.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import pairwise
 from operator import ge, gt, le, lt
@@ -22,6 +22,11 @@ if TYPE_CHECKING:
     from flashscape.reproduce.figures import Value
 
 
+PAPER, READING = "paper", "reading"
+SOURCES = (PAPER, READING)
+"""Sources of bounds: a statement of the paper, or a number of ours where the paper has none."""
+
+
 class Finding(NamedTuple):
     """Result of checking a bound."""
 
@@ -30,8 +35,17 @@ class Finding(NamedTuple):
     """Amount by which the bound is missed; empty if it holds."""
 
 
+@dataclass(frozen=True)
 class Bound(ABC):
     """One condition on figures of a claim."""
+
+    source: str = field(default=PAPER, kw_only=True)
+    """``paper`` or ``reading``. Bounds inside an ``any_of`` have the source of the whole."""
+
+    @property
+    def is_reading(self) -> bool:
+        """True if a claim that misses it may still be what the paper states."""
+        return self.source == READING
 
     @property
     @abstractmethod

@@ -85,6 +85,9 @@ class Answer:
     """Figures by the names that the claim declares: :class:`Figure`, or bare values."""
     reason: str | None = None
     """Sentence that says why the claim is not reproduced, if the cause is known."""
+    no_better: str | None = None
+    """Reason for which the figures support no better verdict than ``direction``, such as
+    synthetic traces in place of the paper's; None if there is none."""
 
     def figure(self, name: str) -> Figure:
         """Return a figure by its name; raise KeyError, TypeError."""

@@ -25,7 +25,7 @@ Verdict = Literal["reproduced", "direction", "missed", "not-run", "context"]
 
 VERDICTS: dict[Verdict, str] = {
     "reproduced": "within the bounds that ship as data",
-    "direction": "the right order, and the wrong size",
+    "direction": "the right order, and the wrong size, or support by synthetic traces only",
     "missed": "not even the right order",
     "not-run": "a trace is absent, or the profile has too few samples",
     "context": "no number to check",
@@ -39,10 +39,28 @@ class CheckedBound:
 
     bound: str
     """Text of the bound."""
+    source: str
+    """``paper``, or ``reading`` for a number of ours where the paper has none."""
     holds: bool | None
     """True if it holds; None if the figures do not tell."""
     is_direction: bool
     """True for the weaker bounds, for the right order with the wrong size."""
+
+    @classmethod
+    def of(
+        cls, bound: Bound, holds: bool | None = None, *, is_direction: bool = False
+    ) -> CheckedBound:
+        """Return the result of a bound."""
+        return cls(bound.text, bound.source, holds, is_direction)
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the bound as ``--json`` writes it."""
+        return {
+            "bound": self.bound,
+            "source": self.source,
+            "holds": self.holds,
+            "direction": self.is_direction,
+        }
 
 
 @dataclass(frozen=True)
@@ -86,10 +104,7 @@ class CheckedClaim:
             "figures": self.figures,
             "samples": self.samples,
             "judged_by": list(self.judged_by),
-            "bounds": [
-                {"bound": b.bound, "holds": b.holds, "direction": b.is_direction}
-                for b in self.bounds
-            ],
+            "bounds": [bound.as_json() for bound in self.bounds],
             "runs": list(self.runs),
         }
 
@@ -112,6 +127,8 @@ def check(claim: Claim, measure: Measure | None, runs: Outcomes, profile: str) -
     verdict, reason, bounds = judge(criteria, figures, is_context=claim.is_context)
     if verdict in ("direction", "missed") and answer.reason:
         reason = f"{reason}. {answer.reason}"
+    if verdict == "reproduced" and answer.no_better is not None:
+        verdict, reason = "direction", answer.no_better
     return CheckedClaim(
         **_said(claim, criteria),
         ours=answer.ours,
@@ -144,7 +161,10 @@ def judge(
     checked = _checked(strong, is_direction=False)
     if all(finding.holds for _, finding in strong):
         return "reproduced", None, checked
-    why = "; ".join(finding.why_not for _, finding in strong if not finding.holds)
+    missed = [(bound, finding) for bound, finding in strong if not finding.holds]
+    why = "; ".join(_why_not(bound, finding) for bound, finding in missed)
+    if all(bound.is_reading for bound, _ in missed):
+        return "direction", why, checked
     if not criteria.direction:
         return "missed", why, checked
     try:
@@ -166,14 +186,20 @@ def _refuse_unknown(bounds: Iterable[Bound], figures: dict[str, Figure]) -> None
             raise Unmeasurable(f"{words(name)} {why}")
 
 
+def _why_not(bound: Bound, finding: Finding) -> str:
+    return f"{finding.why_not}, a bound of ours" if bound.is_reading else finding.why_not
+
+
 def _checked(
     findings: Iterable[tuple[Bound, Finding]], *, is_direction: bool
 ) -> tuple[CheckedBound, ...]:
-    return tuple(CheckedBound(bound.text, found.holds, is_direction) for bound, found in findings)
+    return tuple(
+        CheckedBound.of(bound, found.holds, is_direction=is_direction) for bound, found in findings
+    )
 
 
 def _untold(criteria: Criteria) -> tuple[CheckedBound, ...]:
-    return tuple(CheckedBound(bound.text, None, False) for bound in criteria.bounds)
+    return tuple(CheckedBound.of(bound) for bound in criteria.bounds)
 
 
 def _figures(claim: Claim, answer: Answer) -> dict[str, Figure]:
