@@ -130,6 +130,25 @@ def test_check_returns_what_follows(config):
     assert figures["durations_ns"]["erase"] > 0
 
 
+def test_check_counts_space_that_several_use_once(config):
+    """Half of the drive is filled, and the same half is the regions of one workload or three."""
+    quarter = fs.check(config)["capacity"]["exported_bytes"] // 4 // 65536 * 65536
+
+    def spare(*regions):
+        """Return the spare space for GC with workloads on these quarters."""
+        loads = [
+            {"name": f"host-{at}", "reads": "50 %"}
+            | {"region": {"offset": f"{first * quarter} B", "size": f"{count * quarter} B"}}
+            for at, (first, count) in enumerate(regions)
+        ]
+        half = {"precondition": {"fill": "sequential", "share": "50 %"}}
+        return fs.check(config | half | {"workload": loads})["capacity"]["spare_for_collection"]
+
+    assert spare((0, 2)) == spare((0, 1), (0, 1), (1, 1)) == spare((0, 2), (0, 2))
+    # With a third quarter there is data for one and a half times as many blocks.
+    assert spare((0, 2), (2, 1)) + 1 == pytest.approx((spare((0, 2)) + 1) / 1.5, rel=0.01)
+
+
 def test_presets_say_where_their_figures_come_from():
     assert "dc-tlc" in fs.presets()
     for preset in fs.presets().values():

@@ -261,25 +261,34 @@ impl Pool {
     }
 }
 
-/// Units that can ever hold data: the filled ones and the written ones. For a snapshot whose map
-/// was not read yet these may be the same units, so it is the larger of the two numbers; all are
+/// Units that can ever hold data: the filled ones and the written ones. For a snapshot, whose map
+/// was not read yet, these may be the same units, so it is the larger of the two numbers; all are
 /// counted when the drive is started ([`shortage`]).
 fn footprint(experiment: &Experiment, layout: &Layout, start: Start<'_>) -> u32 {
-    let filled = match start {
-        Start::New => filled_units(&experiment.precondition, layout.host_units),
+    let mut written = written_units(experiment, layout);
+    let units = match start {
+        Start::New => {
+            written.push(0..filled_units(&experiment.precondition, layout.host_units));
+            united(written)
+        }
         // It may be full.
         Start::Unknown => layout.host_units,
-        Start::Found(found) => found.mapped_units,
-    };
-    let written: u64 =
-        written_units(experiment, layout).iter().map(|units| units.len() as u64).sum();
-    let units = match start {
-        Start::Found(_) => written.max(u64::from(filled)),
-        Start::New | Start::Unknown => written + u64::from(filled),
+        Start::Found(found) => united(written).max(found.mapped_units),
     };
     // All units that the drive itself writes may hold data.
     let own = layout.map_units - layout.host_units;
-    units.min(u64::from(layout.host_units)) as u32 + own
+    units.min(layout.host_units) + own
+}
+
+/// The number of units in at least one of the ranges.
+fn united(mut ranges: Vec<Range<u32>>) -> u32 {
+    ranges.sort_unstable_by_key(|range| range.start);
+    let (mut units, mut end) = (0, 0);
+    for range in ranges {
+        units += range.end.saturating_sub(range.start.max(end));
+        end = end.max(range.end);
+    }
+    units
 }
 
 /// The units that each workload may write.
