@@ -3,5 +3,9 @@
 docs/how-to/add-a-study.md explains how to add one.
 """
 
-STUDIES: tuple[str, ...] = ("erase_suspension", "design_tradeoffs_performance")
+STUDIES: tuple[str, ...] = (
+    "erase_suspension",
+    "design_tradeoffs_performance",
+    "tiny_tail_flash",
+)
 """Folders that `flashscape reproduce` knows: add one line for a new study."""

@@ -1,0 +1,1 @@
+"""Tiny-Tail Flash (USENIX FAST 2017)."""

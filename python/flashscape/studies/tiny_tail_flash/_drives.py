@@ -1,0 +1,124 @@
+"""Drives of the exhibits: the preset ``fast17`` on fewer blocks, and the levels of the paper.
+
+The paper's drive has 4096 blocks a plane. Ours have fewer, so that a study fills and warms them
+up in seconds: capacity, write buffer and footprints of workloads shrink alike. Channels, planes,
+blocks, times and shares stay as they are, and so do the rates of requests.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from flashscape.reproduce import plots
+
+if TYPE_CHECKING:
+    from flashscape.reproduce import Setting
+
+CHANNELS = 8
+PLANES = 64
+PAGES_PER_BLOCK = 256
+PAGE_BYTES = 4096
+WIDTH = 8
+"""Members of a stripe."""
+
+PAPER_BLOCKS = 4096
+"""Blocks of a plane of the paper's drive."""
+
+_PAPER_BUFFER_KIB = 64 * 1024
+_RESERVED = 0.10
+
+AGED_SHARE = 0.33
+"""Share of all pages that are valid after ageing; as many are invalid (released configurations)."""
+
+FULL_HAS_GTF = False
+"""True if the drive can hold dirty data back while its plane collects (GC-tolerant flush).
+
+Then the whole system is the level ``gtf``, and every figure of ttFlash is one of that level.
+"""
+
+_WAITS: dict[str, Any] = {"read_routing": "wait", "rotation": "none"}
+_BASE: dict[str, Any] = {
+    "ftl": {"gc": {"blocking": "channel", "at_once": "none"}},
+    "scheduler": _WAITS,
+}
+
+_LEVELS: dict[str, tuple[str, dict[str, Any]]] = {
+    "base": ("Base", _BASE | {"ftl": _BASE["ftl"] | {"parity": "none"}}),
+    "base-rain": ("Base with RAIN", _BASE),
+    "pb": ("+PB", {"scheduler": _WAITS}),
+    "gtr": ("+GTR", {"scheduler": {"rotation": "none"}}),
+    "rgc": ("+RGC", {}),
+    "gtf": ("+GTF", {"ftl": {"parity": {"flush": "gc_tolerant"}}}),
+    "nogc": ("NoGC", {}),
+    "nogc-plain": ("NoGC without RAIN", {"ftl": {"parity": "none"}, "scheduler": _WAITS}),
+}
+"""Levels by name: the name in plots, and tables that differ from the preset's."""
+
+LEVELS = {level: title for level, (title, _) in _LEVELS.items() if level != "gtf" or FULL_HAS_GTF}
+"""Levels that can be run, each with its name in plots."""
+
+STEPS = ("base-rain", "pb", "gtr", "rgc", *(["gtf"] if FULL_HAS_GTF else []))
+"""Levels that add one technique after the other, all with parity."""
+
+FULL = STEPS[-1]
+"""Level with all techniques: ttFlash."""
+
+LOOKS = plots.Looks(*LEVELS.values())
+
+
+def blocks(setting: Setting) -> int:
+    """Return the blocks of a plane: a sixteenth of the paper's, or a quarter."""
+    return int(setting.pick(short=PAPER_BLOCKS // 16, full=PAPER_BLOCKS // 4))
+
+
+def has_parity(level: str) -> bool:
+    """Return True if stripes of the level have parity."""
+    return level not in ("base", "nogc-plain")
+
+
+def drive(level: str, blocks: int, **changes: dict[str, Any]) -> dict[str, Any]:
+    """Return the drive of a level with so many blocks a plane; changes are tables of the drive."""
+    sizes = {
+        "geometry": {"blocks_per_plane": blocks},
+        "buffer": {"size": f"{_PAPER_BUFFER_KIB * blocks // PAPER_BLOCKS} KiB"},
+    }
+    _, tables = _LEVELS[level]
+    return {"preset": "fast17", **merged(merged(sizes, tables), changes)}
+
+
+def merged(tables: dict[str, Any], changes: dict[str, Any]) -> dict[str, Any]:
+    """Return tables with changes, key by key, as a file is merged with its preset."""
+    both = dict(tables)
+    for key, value in changes.items():
+        old = both.get(key)
+        both[key] = (
+            merged(old, value) if isinstance(old, dict) and isinstance(value, dict) else value
+        )
+    return both
+
+
+def precondition(level: str) -> dict[str, Any]:
+    """Return the state before a run: a third of all pages valid, and unless NoGC a third invalid.
+
+    The released code invalidates the first pages of blocks and then writes valid ones in order.
+    Here valid pages are written in order and overwritten at random until as many are invalid.
+    Each page that is overwritten alone takes one of parity with it, so fewer suffice with parity.
+    """
+    filled = {"fill": "sequential", "share": f"{AGED_SHARE / (1 - _RESERVED) * 100:.2f} %"}
+    if level.startswith("nogc"):
+        return filled
+    # With parity 7/8 of the valid pages are data, and an overwrite programs two pages.
+    overwrites = WIDTH / (WIDTH - 1) / 2 if has_parity(level) else 1.0
+    return filled | {"age": {"overwrites": round(overwrites, 4)}}
+
+
+def filled_bytes(level: str, blocks: int) -> int:
+    """Return the bytes that the host has on the drive before a run, whole stripes of 28 KiB."""
+    pages = PLANES * blocks * PAGES_PER_BLOCK * AGED_SHARE
+    data = pages * (WIDTH - 1) / WIDTH if has_parity(level) else pages
+    return int(data) // (WIDTH - 1) * (WIDTH - 1) * PAGE_BYTES
+
+
+def plane_pages(blocks: int) -> int:
+    """Return the pages of a plane."""
+    return blocks * PAGES_PER_BLOCK
