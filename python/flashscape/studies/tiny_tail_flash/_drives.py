@@ -30,7 +30,7 @@ _RESERVED = 0.10
 AGED_SHARE = 0.33
 """Share of all pages that are valid after ageing; as many are invalid (released configurations)."""
 
-FULL_HAS_GTF = False
+HAS_GTF = False
 """True if the drive can hold dirty data back while its plane collects (GC-tolerant flush).
 
 Then the whole system is the level ``gtf``, and every figure of ttFlash is one of that level.
@@ -54,14 +54,18 @@ _LEVELS: dict[str, tuple[str, dict[str, Any]]] = {
 }
 """Levels by name: the name in plots, and tables that differ from the preset's."""
 
-LEVELS = {level: title for level, (title, _) in _LEVELS.items() if level != "gtf" or FULL_HAS_GTF}
-"""Levels that can be run, each with its name in plots."""
-
-STEPS = ("base-rain", "pb", "gtr", "rgc", *(["gtf"] if FULL_HAS_GTF else []))
+STEPS = ("base-rain", "pb", "gtr", "rgc", *(["gtf"] if HAS_GTF else []))
 """Levels that add one technique after the other, all with parity."""
 
 FULL = STEPS[-1]
 """Level with all techniques: ttFlash."""
+
+LEVELS = {
+    level: f"{title} (ttFlash)" if level == FULL else title
+    for level, (title, _) in _LEVELS.items()
+    if level != "gtf" or HAS_GTF
+}
+"""Levels that can be run, each with its name in plots."""
 
 LOOKS = plots.Looks(*LEVELS.values())
 

@@ -15,6 +15,7 @@ from flashscape.studies.tiny_tail_flash._drives import (
 )
 from flashscape.studies.tiny_tail_flash._traces import (
     TRACES,
+    footprint_bytes,
     given,
     replay,
     streams,
@@ -159,6 +160,33 @@ def no_better(runs: Outcomes) -> str | None:
         f"synthetic traces ({names}) show no more than the direction; the files {files} in the "
         "directory of traces take their place"
     )
+
+
+def drawn_with(runs: Outcomes) -> str:
+    """Return the title of plots of all traces."""
+    return "" if no_better(runs) is None else "synthetic traces"
+
+
+def emptiest(runs: Outcomes) -> str:
+    """Say which trace has the emptiest victims under Base, and how little is copied there."""
+    gained = {
+        name: float(result(runs, name, "base").summary["collection"]["cleaning_efficiency"])
+        for name in TRACES
+    }
+    name = max(gained, key=gained.__getitem__)
+    mib = footprint_bytes(TRACES[name], blocks(runs.setting)) / 2**20
+    return (
+        f"{TRACES[name].title} overwrites so little space, {mib:.0f} MiB here, that "
+        f"{gained[name] * 100:.0f} % of the pages of its victims are invalid, and a collection is "
+        "hardly more than an erase; the known footprint is that of a part of the trace"
+    )
+
+
+RATES = (
+    "How many reads wait under Base follows from the rate of writes: it is known for EXCH, and for "
+    "TPCC from a sample of a peak, and assumed for the others"
+)
+"""Reason for which Base is out of the paper's range."""
 
 
 def check_no_collection(runs: Outcomes, levels: Iterable[str] = ("nogc", "nogc-plain")) -> None:

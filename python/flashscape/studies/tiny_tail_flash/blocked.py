@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING
 from flashscape.reproduce import Answer, Exhibit, Figure, plots
 from flashscape.studies.tiny_tail_flash._drives import FULL, LEVELS, LOOKS
 from flashscape.studies.tiny_tail_flash._runs import (
+    RATES,
+    drawn_with,
+    emptiest,
     listed,
     no_better,
     result,
@@ -51,7 +54,7 @@ def blocked(runs: Outcomes) -> Answer:
         "least_drop_times": round(min(_drops(base, ttflash)), 1),
     }
     ours = f"Base {listed(base, 'share')}; ttFlash {listed(ttflash, 'share')}"
-    return Answer(ours, figures, no_better=no_better(runs))
+    return Answer(ours, figures, f"{emptiest(runs)}. {RATES}", no_better(runs))
 
 
 @exhibit.draws("blocked")
@@ -63,4 +66,11 @@ def drawn(runs: Outcomes) -> Picture:
         }
         for name, trace in TRACES.items()
     }
-    return plots.bars(groups, LOOKS, unit="share", label="reads that wait for collection", log=True)
+    return plots.bars(
+        groups,
+        LOOKS,
+        unit="share",
+        label="reads that wait for collection",
+        log=True,
+        title=drawn_with(runs),
+    )

@@ -26,8 +26,8 @@ exhibit = Exhibit()
 SHUT = {"controller": PLANES, "channel": PLANES // CHANNELS, "plane": 1}
 """Planes that a collection shuts while it copies, by what it blocks."""
 
-_WRITES_PER_SECOND = 100
-"""So few that hardly ever two collections run at a time."""
+_WRITES_PER_SECOND = 400
+"""So few that planes of a channel hardly ever wait for each other's collections."""
 
 _READS_PER_SECOND = 1000
 

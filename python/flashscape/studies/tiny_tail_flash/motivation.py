@@ -29,11 +29,19 @@ PAGES = (1, 2, 3, 4, 5, 6, 7)
 
 _READS_PER_SECOND = 1000
 _SIZED_PER_SECOND = 400
-_SIZED_WRITES_PER_SECOND = 1500
+_SIZED_WRITES_PER_SECOND = 4000
+_WARM_UP_SECONDS = 10
 _STRIPE = f"{(WIDTH - 1) * PAGE_BYTES // 1024} KiB"
 
-_ROTATIONS = {"alone": "none", "turns": "rotating"}
-"""How planes of a stripe collect: by themselves, or in turn."""
+_WAYS: dict[str, tuple[str, bool]] = {
+    "alone": ("none", False),
+    "turns": ("rotating", False),
+    "step": ("none", True),
+}
+"""How planes of a stripe collect: by themselves, in turn, or in step.
+
+The rotation, and True if all planes begin with the same free space.
+"""
 
 
 def _worn(level: str) -> dict[str, Any]:
@@ -48,57 +56,63 @@ def _stream(name: str, rate: float, level: str, blocks: int, **more: Any) -> dic
     return {"name": name, "region": region, "arrivals": arrivals, **more}
 
 
-def _experiment(
-    setting: Setting, level: str, streams: list[dict[str, Any]], reads: int, **scheduler: Any
-) -> dict[str, Any]:
-    per_second = sum(float(each["arrivals"]["rate"].split()[0]) for each in streams)
-    of_reads = sum(
-        float(s["arrivals"]["rate"].split()[0]) for s in streams if s["reads"] == "100 %"
-    )
-    warm_up = 10.0
-    requests = reads * per_second / of_reads + warm_up * per_second
-    return {
-        "drive": drive(level, blocks(setting), scheduler=scheduler),
-        "precondition": _worn(level),
-        "workload": streams,
-        "run": {"requests": round(requests), "warm_up": {"time": f"{warm_up:g} s"}},
-        "record": {"collection": True},
-    }
+def _length(reads: int, reads_per_second: float, per_second: float) -> dict[str, Any]:
+    """Return the length of a run with so many reads after a warm-up."""
+    seconds = reads / reads_per_second + _WARM_UP_SECONDS
+    warm_up = {"time": f"{_WARM_UP_SECONDS} s"}
+    return {"requests": round(seconds * per_second), "warm_up": warm_up}
 
 
 @exhibit.runs
 def runs(setting: Setting) -> list[Run]:
-    """Return a run for each rate of writes, and one of all sizes of reads for each rotation."""
-    reads = int(setting.pick(short=100_000, full=1_000_000))
+    """Return a run for each rate of writes, and one of all sizes of reads for each way."""
+    return [
+        *(_of_rate(setting, rate) for rate in WRITES_PER_SECOND),
+        *(_of_sizes(setting, name) for name in _WAYS),
+    ]
+
+
+def _of_rate(setting: Setting, rate: int) -> Run:
+    """Return single-page reads beside so many random writes, under Base."""
     size = blocks(setting)
-    made = []
-    for rate in WRITES_PER_SECOND:
-        streams = [
+    reads = int(setting.pick(short=100_000, full=1_000_000))
+    experiment = {
+        "drive": drive("base", size),
+        "precondition": _worn("base"),
+        "workload": [
             _stream("reads", _READS_PER_SECOND, "base", size, reads="100 %"),
             _stream("writes", rate, "base", size, reads="0 %"),
-        ]
-        experiment = _experiment(setting, "base", streams, reads)
-        made.append(Run(f"motivation-writes-{rate}", experiment))
-    for name, rotation in _ROTATIONS.items():
-        sized = [
-            _stream(
-                f"pages-{pages}",
-                _SIZED_PER_SECOND,
-                "pb",
-                size,
-                reads="100 %",
-                size=f"{pages * PAGE_BYTES // 1024} KiB",
-                align=_STRIPE,
-            )
-            for pages in PAGES
-        ]
-        writes = _stream("writes", _SIZED_WRITES_PER_SECOND, "pb", size, reads="0 %")
-        each = int(setting.pick(short=60_000, full=400_000))
-        experiment = _experiment(
-            setting, "pb", [*sized, writes], each * len(PAGES), rotation=rotation
-        )
-        made.append(Run(f"motivation-sizes-{name}", experiment))
-    return made
+        ],
+        "run": _length(reads, _READS_PER_SECOND, _READS_PER_SECOND + rate),
+        "record": {"collection": True},
+    }
+    return Run(f"motivation-writes-{rate}", experiment)
+
+
+def _of_sizes(setting: Setting, name: str) -> Run:
+    """Return reads of all sizes beside random writes; they wait for planes that collect."""
+    size = blocks(setting)
+    rotation, in_step = _WAYS[name]
+    sized = [
+        _stream(f"pages-{pages}", _SIZED_PER_SECOND, "pb", size, reads="100 %", **_whole(pages))
+        for pages in PAGES
+    ]
+    writes = _stream("writes", _SIZED_WRITES_PER_SECOND, "pb", size, reads="0 %")
+    reads = int(setting.pick(short=60_000, full=400_000))
+    per_second = _SIZED_PER_SECOND * len(PAGES) + _SIZED_WRITES_PER_SECOND
+    experiment = {
+        "drive": drive("pb", size, scheduler={"rotation": rotation}),
+        "precondition": _worn("pb") | {"in_step": in_step},
+        "workload": [*sized, writes],
+        "run": _length(reads, _SIZED_PER_SECOND, per_second),
+        "record": {"collection": True},
+    }
+    return Run(f"motivation-sizes-{name}", experiment)
+
+
+def _whole(pages: int) -> dict[str, Any]:
+    """Return size and alignment of reads of so many pages from the beginning of a stripe."""
+    return {"size": f"{pages * PAGE_BYTES // 1024} KiB", "align": _STRIPE}
 
 
 def _tails(runs: Outcomes) -> Figure:
@@ -126,10 +140,11 @@ def _held(runs: Outcomes, name: str) -> float:
 
 
 def _expected(runs: Outcomes) -> dict[str, tuple[float, ...]]:
-    alone, turns = _held(runs, "alone"), _held(runs, "turns")
+    alone, turns, step = (_held(runs, name) for name in _WAYS)
     return {
         "alone": tuple(1 - (1 - alone) ** pages for pages in PAGES),
         "turns": tuple(pages * turns for pages in PAGES),
+        "step": tuple(pages * step for pages in PAGES),
     }
 
 
@@ -147,10 +162,19 @@ def more(runs: Outcomes) -> Answer:
             f"{name}: p {Figure(_held(runs, name)).text('share')}, {PAGES[-1]} pages {last}, "
             f"{formula} {Figure(expected[name][-1]).text('share')}"
         )
+    step = _met(runs, "step")
+    figures |= {
+        "step_met_share": step,
+        "step_least_share": _held(runs, "step"),
+        "step_most_share": expected["step"],
+    }
+    told.append(f"in step: {PAGES[-1]} pages {Figure(float(step.numbers[-1])).text('share')}")
     return Answer(f"p99.9 {tails.text('ns')}; met, planes collect {'; '.join(told)}", figures)
 
 
-_LOOKS = plots.Looks("measured", "without rotation", "n p", "with rotation", "1 - (1 - p)^n")
+_LOOKS = plots.Looks(
+    "measured", "without rotation", "n p", "with rotation", "1 - (1 - p)^n", "begun in step"
+)
 
 
 @exhibit.draws("by-writes")
@@ -173,6 +197,7 @@ def by_size(runs: Outcomes) -> Picture:
         "1 - (1 - p)^n": list(expected["alone"]),
         "with rotation": [float(n) for n in _met(runs, "turns").numbers],
         "n p": list(expected["turns"]),
+        "begun in step": [float(n) for n in _met(runs, "step").numbers],
     }
     points = {
         name: [(float(n), share) for n, share in zip(PAGES, of, strict=True)]
