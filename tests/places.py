@@ -7,7 +7,7 @@ from pathlib import Path
 ROOT = Path(__file__).parent.parent
 CAPTURED = ROOT / "traces" / "captured"
 
-_FILES = [*ROOT.glob("examples/*.toml"), *ROOT.glob("experiments/*.toml")]
+_FILES = [*ROOT.glob("examples/**/*.toml"), *ROOT.glob("experiments/*.toml")]
 SWEEPS = sorted(file for file in _FILES if "\nbase = " in file.read_text(encoding="utf-8"))
 EXPERIMENTS = sorted(set(_FILES).difference(SWEEPS))
 """Experiment files that ship, without presets and sweeps."""

@@ -52,6 +52,8 @@ pub fn cases() -> Vec<Case> {
                 ("atc08", 25_000 + 105_600 + 1_907),
                 // 3 us twice, 4 KiB and a 32nd at 1000 MB/s, 4 KiB at 3.2 GB/s.
                 ("atc19", 3_000 + 3_000 + 4_224 + 1_280),
+                // 7 cycles of 25 ns, tR 40 us, and 4 KiB at 25 ns a byte; no firmware and no link.
+                ("fast17", 175 + 40_000 + 102_400),
             ]),
     ]
 }
