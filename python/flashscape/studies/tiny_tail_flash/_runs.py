@@ -62,7 +62,7 @@ def run(setting: Setting, trace: Trace, level: str, **changes: dict[str, Any]) -
     if file is None:
         load, length = streams(trace, size), counted(setting, trace)
     else:
-        stream, requests = replay(file)
+        stream, requests = replay(file, size)
         load, length = [stream], {"warm_up": {"requests": requests}}
     kind = "synthetic" if file is None else trace.file
     experiment = {

@@ -270,11 +270,12 @@ def given(setting: Setting, trace: Trace) -> Path | None:
     return file if file.is_file() else None
 
 
-def replay(file: Path) -> tuple[dict[str, Any], int]:
+def replay(file: Path, blocks: int) -> tuple[dict[str, Any], int]:
     """Return a workload that plays a trace twice, and the requests of the first time.
 
-    The authors warm their drive up in this way.
+    The authors warm their drive up in this way. Addresses beyond what is filled wrap around.
     """
     requests = trace_files.info(file).requests
     played = {"file": str(file), "combine": "fold", "out_of_range": "wrap", "repeat": 2}
-    return {"name": "trace", "trace": played}, requests
+    region = {"size": f"{filled_bytes('rgc', blocks)} B"}
+    return {"name": "trace", "region": region, "trace": played}, requests

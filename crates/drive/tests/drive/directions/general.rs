@@ -45,6 +45,7 @@ pub fn cases() -> Vec<Case> {
                 set("drive.geometry.blocks_per_plane", 64),
                 set("drive.geometry.pages_per_block", 4),
                 set("drive.ftl.over_provisioning.reserved", "50 %"),
+                set("drive.buffer.size", "256 KiB"),
             ])
             .see("a read, ns", |scene| scene.bench().alone(Kind::Read, 0, PAGE).latency())
             .under([
