@@ -308,11 +308,13 @@ def test_collection_without_preemption_goes_first(files: Files):
 
 
 def test_a_threshold_that_cannot_be_reached_is_lowered(files: Files):
-    imported = files.write(flow_xml(Read_Percentage="0"), GC_Exec_Threshold="0.9").imported()
+    flow = flow_xml(Read_Percentage="0", Initial_Occupancy_Percentage="100")
+    spare = {"GC_Exec_Threshold": "0.9", "Overprovisioning_Ratio": "0.17"}
+    imported = files.write(flow, **spare).imported()
     threshold = key(imported, "GC_Exec_Threshold")
     assert threshold.verdict is Verdict.APPROXIMATED
     lowered = int(re.search(r"Lowered to (\d+)", threshold.why)[1])
-    # 60 blocks of data, 2 open: 18 of 80 are spare, and collection needs some of them.
+    # 60 blocks of data (90 % of 66), 2 open: 18 of 80 are spare, and collection needs some of them.
     assert 1 < lowered < 18
     gc = said(imported)["drive"]["ftl"]["gc"]
     assert gc["background"] == f"{lowered - 1} blocks"
@@ -411,9 +413,10 @@ def test_collections_begin_at_the_threshold_and_end_together(
 
 
 def test_collections_end_where_they_can(files: Files):
-    # 60 blocks of data, 2 open: 18 of 80 are spare, and collection needs one of them.
-    flow = flow_xml(Read_Percentage="0")
-    imported = files.write(flow, GC_Exec_Threshold="0.05").imported()
+    # 60 blocks of data (90 % of 66), 2 open: 18 of 80 are spare, and collection needs one of them.
+    flow = flow_xml(Read_Percentage="0", Initial_Occupancy_Percentage="100")
+    spare = {"GC_Exec_Threshold": "0.05", "Overprovisioning_Ratio": "0.17"}
+    imported = files.write(flow, **spare).imported()
     gc = said(imported)["drive"]["ftl"]["gc"]
     assert gc["background"] == "9 blocks"
     assert 9 <= int(gc["stop"].split()[0]) < 18
