@@ -44,7 +44,7 @@ def test_the_drive_has_the_times_of_the_paper():
     assert durations["erase"] == 2_000_000
     assert durations["transfer_page"] == 4096 * 25
     assert (derived["organisation"]["planes"], derived["organisation"]["pools"]) == (64, 64)
-    assert level("rgc").config["drive"]["ftl"]["parity"] == {"width": 8}
+    assert level("gtf").config["drive"]["ftl"]["parity"] == {"width": 8, "flush": "gc-tolerant"}
 
 
 def test_the_whole_drive_has_256_gib_of_which_a_tenth_is_reserved():
@@ -71,9 +71,11 @@ def test_levels_differ_by_one_technique():
         "base-rain",
     }
     routed = {n for n in configs if policy(n, "read_routing") == "reconstruct"}
-    assert routed == {"gtr", "rgc", "nogc"}
-    assert {n for n in configs if policy(n, "rotation") == "rotating"} == {"rgc", "nogc"}
-    assert _drives.STEPS == ("base-rain", "pb", "gtr", "rgc")
+    assert routed == {"gtr", "rgc", "gtf", "nogc"}
+    assert {n for n in configs if policy(n, "rotation") == "rotating"} == {"rgc", "gtf", "nogc"}
+    parity = {name: of["ftl"].get("parity", {}) for name, of in configs.items()}
+    assert {n for n in configs if parity[n].get("flush") == "gc-tolerant"} == {"gtf", "nogc"}
+    assert _drives.STEPS == ("base-rain", "pb", "gtr", "rgc", "gtf")
 
 
 @pytest.mark.parametrize("name", ["base", "rgc", "nogc"])

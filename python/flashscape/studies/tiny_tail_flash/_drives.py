@@ -30,42 +30,30 @@ _RESERVED = 0.10
 AGED_SHARE = 0.33
 """Share of all pages that are valid after ageing; as many are invalid (released configurations)."""
 
-HAS_GTF = False
-"""True if the drive can hold dirty data back while its plane collects (GC-tolerant flush).
-
-Then the whole system is the level ``gtf``, and every figure of ttFlash is one of that level.
-"""
-
 _WAITS: dict[str, Any] = {"read_routing": "wait", "rotation": "none"}
-_BASE: dict[str, Any] = {
-    "ftl": {"gc": {"blocking": "channel", "at_once": "none"}},
-    "scheduler": _WAITS,
-}
+_FLUSH_WAITS: dict[str, Any] = {"parity": {"flush": "wait"}}
+_SHUTS_CHANNEL: dict[str, Any] = {"gc": {"blocking": "channel", "at_once": "none"}}
 
 _LEVELS: dict[str, tuple[str, dict[str, Any]]] = {
-    "base": ("Base", _BASE | {"ftl": _BASE["ftl"] | {"parity": "none"}}),
-    "base-rain": ("Base with RAIN", _BASE),
-    "pb": ("+PB", {"scheduler": _WAITS}),
-    "gtr": ("+GTR", {"scheduler": {"rotation": "none"}}),
-    "rgc": ("+RGC", {}),
-    "gtf": ("+GTF", {"ftl": {"parity": {"flush": "gc_tolerant"}}}),
+    "base": ("Base", {"ftl": {"parity": "none", **_SHUTS_CHANNEL}, "scheduler": _WAITS}),
+    "base-rain": ("Base with RAIN", {"ftl": _FLUSH_WAITS | _SHUTS_CHANNEL, "scheduler": _WAITS}),
+    "pb": ("+PB", {"ftl": _FLUSH_WAITS, "scheduler": _WAITS}),
+    "gtr": ("+GTR", {"ftl": _FLUSH_WAITS, "scheduler": {"rotation": "none"}}),
+    "rgc": ("+RGC", {"ftl": _FLUSH_WAITS}),
+    "gtf": ("+GTF (ttFlash)", {}),
     "nogc": ("NoGC", {}),
     "nogc-plain": ("NoGC without RAIN", {"ftl": {"parity": "none"}, "scheduler": _WAITS}),
 }
 """Levels by name: the name in plots, and tables that differ from the preset's."""
 
-STEPS = ("base-rain", "pb", "gtr", "rgc", *(["gtf"] if HAS_GTF else []))
+LEVELS = {level: title for level, (title, _) in _LEVELS.items()}
+"""Names of the levels in plots."""
+
+STEPS = ("base-rain", "pb", "gtr", "rgc", "gtf")
 """Levels that add one technique after the other, all with parity."""
 
 FULL = STEPS[-1]
 """Level with all techniques: ttFlash."""
-
-LEVELS = {
-    level: f"{title} (ttFlash)" if level == FULL else title
-    for level, (title, _) in _LEVELS.items()
-    if level != "gtf" or HAS_GTF
-}
-"""Levels that can be run, each with its name in plots."""
 
 LOOKS = plots.Looks(*LEVELS.values())
 

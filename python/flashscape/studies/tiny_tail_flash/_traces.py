@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from flashscape import trace as trace_files
-from flashscape.studies.tiny_tail_flash._drives import PAPER_BLOCKS, filled_bytes
+from flashscape.studies.tiny_tail_flash._drives import FULL, PAPER_BLOCKS, filled_bytes
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -225,7 +225,7 @@ _STRIPE_BYTES = 7 * 4 * _KIB
 
 def footprint_bytes(trace: Trace, blocks: int) -> int:
     """Return the bytes that a trace uses on a drive of so many blocks a plane, whole stripes."""
-    filled = filled_bytes("rgc", blocks)
+    filled = filled_bytes(FULL, blocks)
     wanted = int(trace.footprint.value * blocks / PAPER_BLOCKS) or filled
     return min(wanted, filled) // _STRIPE_BYTES * _STRIPE_BYTES
 
@@ -277,5 +277,5 @@ def replay(file: Path, blocks: int) -> tuple[dict[str, Any], int]:
     """
     requests = trace_files.info(file).requests
     played = {"file": str(file), "combine": "fold", "out_of_range": "wrap", "repeat": 2}
-    region = {"size": f"{filled_bytes('rgc', blocks)} B"}
+    region = {"size": f"{filled_bytes(FULL, blocks)} B"}
     return {"name": "trace", "region": region, "trace": played}, requests

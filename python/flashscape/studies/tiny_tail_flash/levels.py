@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 exhibit = Exhibit()
 
 _NAMES = {"base-rain": "base", "pb": "pb", "gtr": "gtr", FULL: "ttflash"}
-"""Levels of the claim, by their names in its figures."""
+"""Levels of the claim, by their names in its figures; rotation and flush are one step there."""
 
 
 @exhibit.runs
