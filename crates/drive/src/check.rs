@@ -21,7 +21,7 @@ mod wear;
 mod workloads;
 
 pub use memory::{Memory, PLACES_MOST, WAITING_BYTES, available, first_draws, memory};
-pub use space::{Found, Start, shortage};
+pub use space::{Found, Start, exact_footprint, shortage};
 pub use workloads::is_bounded;
 
 use crate::config::DriveConfig;

@@ -12,6 +12,7 @@ mod untimed_state;
 pub use initiator::Backlog;
 
 use crate::check::available;
+use crate::check::exact_footprint;
 use crate::device::{Completion, Device};
 use crate::error::RunError;
 use crate::experiment::Experiment;
@@ -366,6 +367,10 @@ fn make_ready(experiment: &Experiment, device: &mut Device) {
     if experiment.record.collection {
         device.record_collection();
     }
+    if experiment.run.failures.is_empty() {
+        return;
+    }
+    device.expect_data(exact_footprint(experiment, device.ftl()));
     let geometry = Geometry::from(&experiment.drive.geometry);
     failures::schedule(&experiment.run.failures, &geometry, device);
 }

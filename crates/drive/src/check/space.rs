@@ -306,7 +306,7 @@ fn written_units(experiment: &Experiment, layout: &Layout) -> Vec<Range<u32>> {
 }
 
 /// Units that can ever hold data, of a drive that exists.
-fn exact_footprint(experiment: &Experiment, ftl: &Ftl) -> u32 {
+pub fn exact_footprint(experiment: &Experiment, ftl: &Ftl) -> u32 {
     let written = written_units(experiment, &ftl.layout);
     let holds = |lpn: &u32| {
         let is_written = written.iter().any(|units| units.contains(lpn));

@@ -19,6 +19,12 @@ impl Device {
         self.base.time.agenda.schedule(at, Event::Fail(id), id.0.into());
     }
 
+    /// Notes how many logical mapping units, parity included, may ever hold data. That decides how
+    /// much data of failed flash others have room for. Default: all.
+    pub fn expect_data(&mut self, units: u32) {
+        self.base.space.guests.expect(units);
+    }
+
     /// Flash fails now.
     #[cold]
     pub(super) fn fail(&mut self, id: FailureId) {

@@ -16,6 +16,8 @@ pub struct Guests {
     /// Blocks of a bin that are written at a time, and units of updates in a bin.
     open: u32,
     in_updates: u64,
+    /// Units of the map that may ever hold data. All, unless it is known.
+    footprint: Option<u32>,
     // ---- state ----
     /// Pools that have failed, with those that may take their units in.
     hosts: BTreeMap<PoolId, Vec<PoolId>>,
@@ -33,6 +35,7 @@ impl Guests {
         Self {
             open: config.ftl.open_blocks(),
             in_updates: u64::from(config.buffer.units(layout) + HOLES_AT_ONCE),
+            footprint: None,
             hosts: BTreeMap::new(),
             room: Vec::new(),
             guests: BTreeMap::new(),
@@ -49,13 +52,21 @@ impl Guests {
         self.hosts.insert(pool, hosts);
     }
 
-    /// Units that a pool can take in beside its own, if each of these had data and it can collect for
-    /// ever.
+    /// Notes how many units of the map may ever hold data.
+    pub fn expect(&mut self, footprint: u32) {
+        self.footprint = Some(footprint);
+    }
+
+    /// Units that a pool can take in beside its own, as far as these may hold data, so that it can
+    /// collect for ever.
     fn room_of(&self, ftl: &Ftl, pool: PoolId) -> u64 {
         let of_bins = |bin| ftl.most_units(bin, self.open).saturating_sub(self.in_updates);
         let bins = ftl.layout.bins_of(pool);
         let worst = bins.iter().map(|bin| of_bins(*bin)).min().unwrap_or(0);
-        (worst * bins.len() as u64).saturating_sub(ftl.layout.map_units_of(pool).into())
+        let (own, all) = (ftl.layout.map_units_of(pool), u64::from(ftl.layout.map_units));
+        let footprint = self.footprint.map_or(all, u64::from);
+        let own = (u64::from(own) * footprint).div_ceil(all);
+        (worst * bins.len() as u64).saturating_sub(own)
     }
 
     /// True if a pool has failed.
