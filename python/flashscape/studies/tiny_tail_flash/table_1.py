@@ -84,7 +84,6 @@ def base(runs: Outcomes) -> Answer:
         "ttflash_p99_9_times": times(runs, FULL, 99.9),
     }
     rain = [times(runs, "base-rain", percent) for percent in (99, 99.9)]
-    figures |= {"base_rain_p99_times": rain[0], "base_rain_p99_9_times": rain[1]}
     ours = (
         f"p99 {listed(near)}; p99.9 {listed(far)}; with RAIN p99 {listed(rain[0])}; p99.9 "
         f"{listed(rain[1])}"
