@@ -61,7 +61,7 @@ pub enum RunError {
     Policy(String),
     /// Flash failed whose data parity cannot replace.
     #[error(
-        "data is lost: {0}; let the failures of run.failures be further apart in time or in the drive, or rebuild faster (drive.ftl.parity.rebuild)"
+        "data is lost: {0}, and parity can replace one; let less fail (run.failures), or later, or rebuild faster (drive.ftl.parity.rebuild), or leave more space for what is rebuilt"
     )]
     Lost(String),
     /// The auditor found a fault of the simulator.

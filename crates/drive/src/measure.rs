@@ -154,6 +154,7 @@ impl Measured {
             Field::u64("scrub_units_programmed", Merge::Sum),
             Field::u64("summary_units_programmed", Merge::Sum),
             Field::u64("parity_units_programmed", Merge::Sum),
+            Field::u64("rebuild_units_programmed", Merge::Sum),
             Field::u64("erases", Merge::Sum),
             Field::u64("free_blocks", Merge::Last),
         ];
@@ -229,7 +230,7 @@ impl Measured {
     }
 
     /// The counts of the present interval.
-    fn row(&self, device: &Device) -> [Number; 16] {
+    fn row(&self, device: &Device) -> [Number; 17] {
         let tally = device.ftl().tally;
         let flash = tally.since(&self.tally_before);
         let interval = &self.interval;
@@ -249,6 +250,7 @@ impl Measured {
             flash.units[3].into(),
             flash.units[4].into(),
             flash.units[5].into(),
+            flash.units[6].into(),
             flash.erases.into(),
             u64::from(free).into(),
         ]

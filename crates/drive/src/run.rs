@@ -207,6 +207,9 @@ impl Run {
         let last = self.device.events() + events;
         let mut arrivals = 0;
         while self.device.events() < last && arrivals < events {
+            if self.device.data_loss().is_some() {
+                return Ok(false);
+            }
             if self.goes_on_quietly() {
                 self.collect_completions()?;
                 continue;

@@ -28,6 +28,7 @@ fn a_few_random_cases_pass() {
         first: 0,
         cases: CASES,
         only: None,
+        has: None,
         jobs: cores(),
         folder,
         patience: Duration::from_secs(120),
@@ -60,15 +61,17 @@ fn campaign() {
         PathBuf::from,
     );
     let only = std::env::var("FLASHSCAPE_FUZZ_ONLY").ok().filter(|only| !only.is_empty());
-    let only = only.map(|only| {
+    let has = only.as_deref().filter(|only| *only == "failures").map(|_| "\nfailures = [");
+    let only = only.filter(|_| has.is_none()).map(|only| {
         let known = Kind::ALL.into_iter().find(|kind| kind.name() == only);
-        known.expect("FLASHSCAPE_FUZZ_ONLY is drive, trace or text")
+        known.expect("FLASHSCAPE_FUZZ_ONLY is drive, trace, text or failures")
     });
     let campaign = Campaign {
         seed: number("SEED", 1),
         first: number("FIRST", 0),
         cases: number("CASES", CASES),
         only,
+        has,
         jobs: number("JOBS", cores()).max(1),
         folder,
         patience: Duration::from_secs(number("PATIENCE", 120)),

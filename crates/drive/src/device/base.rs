@@ -11,7 +11,7 @@ use crate::device::space::Space;
 use crate::device::space::waits::{self, SpaceSnapshot};
 use crate::device::time::Time;
 use engine::{Agenda, Instant, Span};
-use ftl::{BinId, Ftl, PoolId, Ppn, Source};
+use ftl::{BinId, Ftl, PoolId, Ppn, Source, StripeId};
 use metrics::{Holder, State};
 use nand::GroupId;
 use std::collections::BTreeSet;
@@ -27,6 +27,8 @@ pub struct Base {
     pub audit: Option<Box<Audit>>,
     /// State of recovery from power cuts, if the drive can recover.
     pub power: Option<Box<Persistence>>,
+    /// The loss of data for good, in words, if there was one: the drive does nothing any more.
+    loss: Option<String>,
 }
 
 /// Flash that a read needs, as far as collection holds it.
@@ -51,7 +53,20 @@ impl Base {
             space: Space::new(config, ftl),
             outstanding: 0,
             audit: None,
+            loss: None,
         }
+    }
+    /// Data is lost for good, because two members of a stripe are.
+    #[cold]
+    pub fn lose_data(&mut self, stripe: StripeId) {
+        let now = crate::device::rounded(self.time.now - Instant::START);
+        self.loss = Some(format!("at {now} two members of stripe {} were lost", stripe.0));
+        self.time.agenda.withdraw(|_| true);
+    }
+    /// Loss of data for good, in words, if there was one.
+    #[inline]
+    pub fn loss(&self) -> Option<&str> {
+        self.loss.as_deref()
     }
     /// Counts a command that has begun.
     #[inline]
@@ -97,6 +112,13 @@ impl Base {
         let decode = self.flash.timing().decode;
         self.flash.blame_mut(op).charge(State::Decode, decode);
         self.time.now + decode
+    }
+    /// As [`Base::decoded`], but data on failed flash is not decoded: true for that, and the end.
+    pub fn decoded_unless_failed(&mut self, op: OpId) -> (bool, Instant) {
+        match self.space.ftl.is_failed(self.flash.op(op).bin) {
+            true => (true, self.time.now),
+            false => (false, self.decoded(op)),
+        }
     }
     /// True if collection holds the flash that a read of a unit needs.
     pub fn is_held(&self, ppn: Ppn) -> bool {

@@ -28,24 +28,20 @@ impl Device {
     /// Flash fails now.
     #[cold]
     pub(super) fn fail(&mut self, id: FailureId) {
-        let Failure { what, pools, .. } = self.failures.all[id.0 as usize].clone();
+        let Failure { pools, .. } = self.failures.all[id.0 as usize].clone();
         let before = self.lost_units();
         for pool in &pools {
             self.base.pool_fails(*pool);
         }
         if let Some(stripe) = self.first_beyond_repair() {
-            let now = crate::device::rounded(self.base.time.now - Instant::START);
-            self.failures.loss = Some(format!(
-                "at {now} {what} failed while another member of stripe {} was lost",
-                stripe.0
-            ));
-            return;
+            return self.base.lose_data(stripe);
         }
-        let lost = self.lost_units() - before;
+        let lost_in_all = self.lost_units();
+        let lost = lost_in_all - before;
         self.failures.all[id.0 as usize].lost = lost;
         self.port.computes_lost();
         self.write.flash_failed(&mut self.base);
-        self.rebuilding.begin(&mut self.base, lost);
+        self.rebuilding.begin(&mut self.base, lost_in_all);
     }
 
     /// The first stripe of which more than one member is lost.
@@ -80,31 +76,25 @@ impl Device {
 
     /// Loss of data for good, in words, if there was one.
     pub fn data_loss(&self) -> Option<&str> {
-        self.failures.loss.as_deref()
+        self.base.loss()
     }
 }
 
 impl Base {
-    /// A pool fails. Its units may be written to pools of other groups of stripes, on dies that hold no
-    /// other member.
+    /// A pool fails.
     fn pool_fails(&mut self, pool: PoolId) {
         for bin in self.space.ftl.layout.bins_of(pool).to_vec() {
             self.space.ftl.fail(bin);
             self.space.update_home(bin);
         }
-        let dies = |pool: PoolId| -> BTreeSet<u32> {
-            let bins = self.space.ftl.layout.bins_of(pool).iter();
-            bins.flat_map(|bin| self.dies_of(*bin)).collect()
-        };
+        self.settle_space(pool);
+        self.space.end_starving(pool);
         let layout = &self.space.ftl.layout;
-        let stripes = layout.stripes.expect("what fails has parity");
-        let group = stripes.group_of(pool);
-        let others = stripes.pools_of(group).filter(|other| *other != pool);
-        let taken: BTreeSet<u32> = others.flat_map(dies).collect();
+        let dies = |pool: PoolId| -> BTreeSet<u32> {
+            layout.bins_of(pool).iter().flat_map(|bin| self.dies_of(*bin)).collect()
+        };
         let pools = (0..layout.pool_count()).map(PoolId);
-        let hosts = pools
-            .filter(|host| stripes.group_of(*host) != group && dies(*host).is_disjoint(&taken));
-        let hosts = hosts.collect();
-        self.space.guests.pool_failed(&self.space.ftl, pool, hosts);
+        let dies = pools.map(dies).collect();
+        self.space.guests.pool_failed(&self.space.ftl, pool, dies);
     }
 }

@@ -7,8 +7,6 @@ use ftl::PoolId;
 #[derive(Clone, Default)]
 pub struct Failures {
     pub(super) all: Vec<Failure>,
-    /// The loss of data for good, in words.
-    pub(super) loss: Option<String>,
 }
 
 /// A failure of flash.

@@ -119,7 +119,7 @@ impl Rebuilding {
         }
     }
 
-    /// Begins to rebuild, or begins anew, after flash has failed by which `lost` units are lost.
+    /// Begins to rebuild, or begins anew, after flash has failed; `lost` units are lost now.
     pub fn begin(&mut self, base: &mut Base, lost: u64) {
         if !self.is_on {
             return;
@@ -127,10 +127,15 @@ impl Rebuilding {
         self.progress.every = lost.div_ceil(SAMPLES);
         let progress = &mut self.progress;
         progress.began.get_or_insert(base.time.now);
-        (progress.ended, progress.lacks_room) = (None, false);
+        progress.ended = None;
         self.wrote = base.time.now;
-        (self.next, self.leaves_some, self.units_before) = (0, false, self.progress.units);
+        self.begin_pass();
         self.schedule(base, base.time.now);
+    }
+
+    fn begin_pass(&mut self) {
+        (self.next, self.leaves_some, self.units_before) = (0, false, self.progress.units);
+        self.progress.lacks_room = false;
     }
 
     fn schedule(&mut self, base: &mut Base, at: Instant) {
@@ -164,9 +169,9 @@ impl Rebuilding {
     fn end_pass(&mut self, base: &mut Base) {
         // Without room, what was being updated had none either.
         let is_in_vain = self.progress.lacks_room && self.progress.units == self.units_before;
-        if self.leaves_some && !is_in_vain {
-            (self.next, self.leaves_some) = (0, false);
-            self.units_before = self.progress.units;
+        // If nothing else happens, no update will ever end.
+        if self.leaves_some && !is_in_vain && !base.time.agenda.is_empty() {
+            self.begin_pass();
             return self.schedule(base, base.time.now + AGAIN);
         }
         self.progress.ended = Some(self.wrote);
@@ -187,7 +192,8 @@ impl Rebuilding {
                 continue;
             };
             let others = write.others(base, stripe, |member| member == lpn);
-            let others = others.expect("one member of a stripe is lost at most");
+            debug_assert!(others.is_some() || base.loss().is_some());
+            let Some(others) = others else { continue };
             let stored = others.on_flash.iter().map(|(_, ppn)| base.audit_stored(*ppn));
             let token = stored.fold(others.in_ram, |sum, token| sum ^ token);
             assert_eq!(token, write.lost_token(base, lpn), "audit: {lpn:?} is rebuilt wrongly");
@@ -214,7 +220,7 @@ impl Rebuilding {
         }
         for (member, piece) in pieces.into_iter().enumerate() {
             let owner = Owner::RebuildRead(id, member as u32);
-            base.ask_piece(piece, Holder::Rebuild, Class::Background, owner);
+            base.ask_piece(piece, Holder::Rebuild, Class::Write, owner);
         }
     }
 
@@ -239,6 +245,10 @@ impl Rebuilding {
 
     /// Programs a strip that was computed.
     pub fn program(&mut self, base: &mut Base, id: JobId) {
+        let has_failed = |unit: &Lost| base.space.guests.has_failed(unit.pool);
+        if self.jobs[id].units.iter().any(has_failed) {
+            return self.end_job(base, id, true);
+        }
         let mut of_pools: BTreeMap<PoolId, Vec<u32>> = BTreeMap::new();
         for (index, unit) in self.jobs[id].units.iter().enumerate() {
             of_pools.entry(unit.pool).or_default().push(index as u32);
@@ -251,12 +261,10 @@ impl Rebuilding {
                     let lpn = self.jobs[id].units[*index as usize].lpn;
                     base.flash.payloads.push(payload, [*index, lpn.0]);
                 }
-                let first = base.space.ftl.layout.bins_of(pool)[0];
-                let bin = base.space.choose_bin(pool).unwrap_or(first);
-                base.space.promise(bin, true);
+                let bin = base.space.choose_for_rebuild(pool);
                 self.jobs[id].programs += 1;
                 let owner = Owner::RebuildWrite(payload, id);
-                base.ask_program(bin, payload, Holder::Rebuild, Class::Background, owner);
+                base.ask_program(bin, payload, Holder::Rebuild, Class::Write, owner);
             }
         }
     }
@@ -280,22 +288,24 @@ impl Rebuilding {
             let ppn = Ppn(first.0 + slot);
             base.space.ftl.note(ppn, lpn);
             base.audit_member(ppn, lpn, token);
-            if !has_failed && write.lost_version(base, lpn) == Some(version) {
+            let present = write.lost_version(base, lpn);
+            if !has_failed && present == Some(version) {
                 write.rebuilt(base, lpn, ppn);
                 self.progress.count(base.time.now);
+            } else {
+                self.leaves_some |= present.is_some();
             }
         }
         self.wrote = base.time.now;
         base.flash.payloads.remove(payload);
         base.count_units(Source::Rebuild, count);
         base.space.ftl.finish(at);
-        base.space.program_ended(bin);
         base.space.update_home(bin);
         base.space.call_pool(base.space.ftl.layout.pool_of_bin(bin));
         base.space.retry_starved();
         self.jobs[id].programs -= 1;
         if self.jobs[id].programs == 0 {
-            self.end_job(base, id, has_failed);
+            self.end_job(base, id, false);
         }
     }
 

@@ -21,6 +21,8 @@ pub struct Campaign {
     pub cases: u64,
     /// Only cases of this kind, if given.
     pub only: Option<Kind>,
+    /// Only cases with this in their text, if given.
+    pub has: Option<&'static str>,
     /// Threads.
     pub jobs: u64,
     /// Folder for findings.
@@ -92,9 +94,12 @@ impl Campaign {
             if self.only.is_some_and(|only| only != kind) {
                 continue;
             }
+            let dice = kind.dice(self.seed, number);
+            if self.has.is_some_and(|has| !kind.case(&dice).text.contains(has)) {
+                continue;
+            }
             *desk.lock().unwrap() = Some(UnderWay { number, since: now() });
             std::fs::write(&note, self.name(number)).expect("room for a note");
-            let dice = kind.dice(self.seed, number);
             let result = run(kind, &dice, &folder);
             if let Err(problem) = &result {
                 self.shrink(number, dice, problem, &folder, desk);

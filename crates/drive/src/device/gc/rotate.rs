@@ -8,6 +8,7 @@ use crate::device::gc::turns::{StripeGroupId, Turns};
 use crate::device::ids::OpId;
 use crate::policies::rotation::Group;
 use ftl::{BinId, Level};
+use metrics::Holder;
 
 impl Gc {
     /// True if it is a bin's turn to collect; otherwise the bin waits for that.
@@ -26,7 +27,10 @@ impl Gc {
         let begins = is_free_elsewhere && turns.policy.begins(&Group { others_wait, ..view });
         // It may be its turn, but for those that have waited for longer.
         let is_free = is_free_elsewhere && turns.policy.begins(&view);
-        let of_host = |id: OpId| !base.flash.op(id).is_collection();
+        let of_host = |id: OpId| {
+            let op = base.flash.op(id);
+            !op.is_collection() && op.holder != Holder::Rebuild
+        };
         let is_awaited =
             base.space.is_starved(bin) || base.space.parked(bin).iter().any(|(id, _)| of_host(*id));
         let turns = self.turns_mut().expect("collections take turns");

@@ -129,7 +129,9 @@ impl Port {
         if lost.is_none() && !self.gains(base, (gc, write), stripe, (dropped, others.as_ref()?)) {
             return None;
         }
-        let others = others.expect("one member of a stripe is lost at most");
+        // Without them the data is lost for good, and the run ends.
+        debug_assert!(others.is_some() || base.loss().is_some());
+        let others = others?;
         let stored = match dropped.ppn {
             Some(ppn) => base.audit_stored(ppn),
             None => write.lost_token(base, dropped.lpn),
@@ -142,10 +144,10 @@ impl Port {
             Some(_) => base.flash.count_computed_lost(),
             None => base.flash.count_rebuilt(sources.len() as u32),
         }
-        sources.extend(asked.iter().filter(|unit| unit.lpn != dropped.lpn).map(|unit| {
+        sources.extend(asked.iter().filter(|unit| unit.lpn != dropped.lpn).filter_map(|unit| {
             let asked = self.bytes_of(base, id, unit.lpn);
             let bytes = asked.start.min(own.start)..asked.end.max(own.end);
-            Source { lpn: unit.lpn, ppn: unit.ppn.expect("one is lost at most"), bytes }
+            Some(Source { lpn: unit.lpn, ppn: unit.ppn?, bytes })
         }));
         let pages = sources.iter().map(|source| source.ppn);
         let from = (pages, others.in_ram);

@@ -57,7 +57,7 @@ impl Port {
         op: OpId,
         (id, member): (RebuildId, u32),
     ) {
-        let fails = base.space.ftl.is_failed(base.flash.op(op).bin);
+        let (fails, at) = base.decoded_unless_failed(op);
         let detours = self.detours.as_mut().expect("reads go round");
         let rebuild = &mut detours.rebuilds[id];
         let (request, part) = (rebuild.request, rebuild.part);
@@ -67,7 +67,6 @@ impl Port {
             before.add(base.flash.blame(op));
             self.read_again(base, (gc, write), (request, part), &units, before);
         }
-        let at = if fails { base.time.now } else { base.decoded(op) };
         let detours = self.detours.as_mut().expect("reads go round");
         let rebuild = &mut detours.rebuilds[id];
         let blame = base.flash.blame(op);

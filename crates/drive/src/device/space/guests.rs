@@ -2,7 +2,7 @@
 //! for good. A guest's pool is on dies that hold no other member of its stripe.
 
 use crate::config::DriveConfig;
-use ftl::{Ftl, Layout, Lpn, PoolId, StripeId};
+use ftl::{Ftl, Layout, Lpn, PoolId, Stripes};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Most updates of stripes at a time because of trimmed members alone: each may take a page of its
@@ -19,8 +19,10 @@ pub struct Guests {
     /// Units of the map that may ever hold data. All, unless it is known.
     footprint: Option<u32>,
     // ---- state ----
-    /// Pools that have failed, with those that may take their units in.
-    hosts: BTreeMap<PoolId, Vec<PoolId>>,
+    /// Pools that have failed.
+    failed: BTreeSet<PoolId>,
+    /// The dies of each pool, once one has failed.
+    dies: Vec<BTreeSet<u32>>,
     /// Units that a pool can still take in for good.
     room: Vec<u64>,
     /// Units of failed pools that have been taken in, and by which pool.
@@ -36,20 +38,22 @@ impl Guests {
             open: config.ftl.open_blocks(),
             in_updates: u64::from(config.buffer.units(layout) + HOLES_AT_ONCE),
             footprint: None,
-            hosts: BTreeMap::new(),
+            failed: BTreeSet::new(),
+            dies: Vec::new(),
             room: Vec::new(),
             guests: BTreeMap::new(),
             groups: BTreeSet::new(),
         }
     }
 
-    /// Notes that a pool has failed, whose units any of `hosts` may take in.
-    pub fn pool_failed(&mut self, ftl: &Ftl, pool: PoolId, hosts: Vec<PoolId>) {
+    /// Notes that a pool has failed. `dies` are those of each pool.
+    pub fn pool_failed(&mut self, ftl: &Ftl, pool: PoolId, dies: Vec<BTreeSet<u32>>) {
         if self.room.is_empty() {
             let pools = (0..ftl.layout.pool_count()).map(PoolId);
             self.room = pools.map(|pool| self.room_of(ftl, pool)).collect();
         }
-        self.hosts.insert(pool, hosts);
+        self.dies = dies;
+        self.failed.insert(pool);
     }
 
     /// Notes how many units of the map may ever hold data.
@@ -71,7 +75,7 @@ impl Guests {
 
     /// True if a pool has failed.
     pub fn has_failed(&self, pool: PoolId) -> bool {
-        self.hosts.contains_key(&pool)
+        self.failed.contains(&pool)
     }
 
     /// The pool that a unit of a failed pool is a guest of, if one has room for it.
@@ -81,20 +85,34 @@ impl Guests {
             return Some(host);
         }
         let stripes = ftl.layout.stripes.expect("what fails has parity");
-        let host = self.choose(home, stripes.of(lpn))?;
+        let host = self.choose(&stripes, lpn, home)?;
         self.room[host.0 as usize] -= 1;
         self.guests.insert(lpn, host);
         self.groups.insert((host, stripes.group_of(home)));
         Some(host)
     }
 
-    /// A pool that has room for a member of a stripe that was in a failed pool. Neighbouring stripes
-    /// go to pools far from each other.
-    fn choose(&self, home: PoolId, stripe: StripeId) -> Option<PoolId> {
-        let hosts = &self.hosts[&home];
-        let first = (u64::from(stripe.0).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) as usize;
-        let mut turns = (0..hosts.len()).map(|turn| hosts[(first + turn) % hosts.len()]);
-        turns.find(|host| self.room[host.0 as usize] > 0 && !self.has_failed(*host))
+    /// A pool of another group that has room for a member of a stripe, on dies that hold no other
+    /// member. Neighbouring ranges of stripes go to pools far from each other.
+    fn choose(&self, stripes: &Stripes, lpn: Lpn, home: PoolId) -> Option<PoolId> {
+        let (stripe, group) = (stripes.of(lpn), stripes.group_of(home));
+        let others = stripes.data(stripe).chain([stripes.parity(stripe)]).filter(|of| *of != lpn);
+        let places = others.filter_map(|of| {
+            let pool = stripes.pool(of);
+            if self.has_failed(pool) { self.guests.get(&of).copied() } else { Some(pool) }
+        });
+        let taken: BTreeSet<u32> =
+            places.flat_map(|pool| self.dies[pool.0 as usize].iter().copied()).collect();
+        let is_host = |pool: PoolId| {
+            self.room[pool.0 as usize] > 0
+                && !self.has_failed(pool)
+                && stripes.group_of(pool) != group
+                && self.dies[pool.0 as usize].is_disjoint(&taken)
+        };
+        let range = u64::from(stripe.0 / stripes.in_range());
+        let first = (range.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) as u32;
+        let pools = self.dies.len() as u32;
+        (0..pools).map(|turn| PoolId((first % pools + turn) % pools)).find(|pool| is_host(*pool))
     }
 
     /// Notes that a unit has no data any more: if it was a guest, it has left.

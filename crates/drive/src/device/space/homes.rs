@@ -14,7 +14,7 @@ impl Space {
         self.guests.host_of(&self.ftl, lpn, home)
     }
 
-    /// Notes that a unit has no data any more.
+    /// Notes that a unit has no data any more, and no page.
     pub(in crate::device) fn note_trimmed(&mut self, lpn: Lpn) {
         if self.ftl.has_failed_bins() {
             self.guests.leaves(lpn);

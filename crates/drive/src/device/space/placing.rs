@@ -52,6 +52,16 @@ impl Space {
         Some(bins[place])
     }
 
+    /// The bin of a pool that takes rebuilt data: it does not count among the programs of hosts that a
+    /// bin may have in preparation.
+    pub(in crate::device) fn choose_for_rebuild(&mut self, pool: PoolId) -> BinId {
+        let bins = self.ftl.layout.bins_of(pool).iter().copied();
+        let bin = bins.max_by_key(|bin| self.unpromised_units(*bin)).expect("a pool has a bin");
+        self.bins[bin].unbound += 1;
+        self.update_home(bin);
+        bin
+    }
+
     /// True if no bin of a pool has space, and that is not noted yet.
     pub(in crate::device) fn starves_anew(&self, pool: PoolId) -> bool {
         let state = &self.pools[pool];

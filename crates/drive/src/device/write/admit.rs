@@ -222,7 +222,8 @@ impl Write {
     fn compute_rest(&mut self, base: &mut Base, entry: EntryId, lpn: Lpn) {
         let stripe = base.space.ftl.layout.stripes.expect("what fails has parity").of(lpn);
         let others = self.others(base, stripe, |member| member == lpn);
-        let others = others.expect("one member of a stripe is lost at most");
+        debug_assert!(others.is_some() || base.loss().is_some());
+        let Some(others) = others else { return };
         let mut pieces = Vec::new();
         others.on_flash.iter().for_each(|(lpn, ppn)| base.split_whole(&mut pieces, *lpn, *ppn));
         self.updates_mut().computing.insert(entry);
@@ -239,12 +240,12 @@ impl Write {
         op: OpId,
         (entry, row): (EntryId, u32),
     ) {
-        let at = base.decoded(op);
+        let (fails, at) = base.decoded_unless_failed(op);
         let join = self.rmw_reads.get_mut(entry).expect("its reads are noted");
         let sum = self.buffer.rmw_blame(entry);
         let blame = base.flash.blame(op);
         // Units that failed count as failed flash here: nothing else fails.
-        join.fail(base.space.ftl.is_failed(base.flash.op(op).bin).into());
+        join.fail(fails.into());
         join.ended(row, at, blame, sum, &mut self.aside);
         let Some(at) = join.settle(sum, &mut self.aside) else { return };
         let has_failed = join.failed() > 0;

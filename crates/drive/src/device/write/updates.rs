@@ -69,6 +69,8 @@ pub(super) struct Parity {
     pub(super) token: u64,
     /// The update that it is part of, until that ends.
     pub(super) update: Option<UpdateId>,
+    /// The pool that it is to be written to.
+    pub(super) pool: PoolId,
     /// The moment at which it may be programmed, and the time without space of its pool then.
     pub(super) ready: Instant,
     pub(super) without_space: SpaceSnapshot,

@@ -162,8 +162,9 @@ fn check_programs(run: &Run, all_counted: bool) {
     let programs: u64 = [OpKind::Program, OpKind::CopyBack, OpKind::Modify]
         .into_iter()
         .flat_map(|kind| {
-            [Holder::HostProgram, Holder::Parity, Holder::GcProgram, Holder::Scrub]
-                .map(|by| counters.commands(kind, by))
+            let by = [Holder::HostProgram, Holder::Parity, Holder::Rebuild];
+            let by = by.into_iter().chain([Holder::GcProgram, Holder::Scrub]);
+            by.map(move |by| counters.commands(kind, by))
         })
         .sum();
     let under_way = programs as i64 - batches;

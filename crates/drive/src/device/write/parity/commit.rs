@@ -34,7 +34,8 @@ impl Write {
         self.parity_current(base, &update);
         for hole in &update.holes {
             base.space.ftl.end_keeping(*hole);
-            self.forget_ram(base, *hole);
+            base.space.note_trimmed(*hole);
+            self.forget_ram(*hole);
         }
         if update.entries.is_empty() {
             self.updates_mut().of_holes -= 1;
@@ -72,9 +73,10 @@ impl Write {
             let member = InRam { token: update.token, unit, is_trimmed: false, is_lost };
             return self.keep_apart(base, lpn, member);
         }
-        self.forget_ram(base, lpn);
+        self.forget_ram(lpn);
         if update.drops {
             base.space.ftl.trim(lpn);
+            base.space.note_trimmed(lpn);
         } else {
             base.space.ftl.attach(lpn);
         }
@@ -92,7 +94,7 @@ impl Write {
         if !stale {
             self.buffer.supersede_older(entry);
         }
-        self.forget_ram(base, lpn);
+        self.forget_ram(lpn);
         let ppn = if stale {
             self.add_hole(lpn);
             base.space.ftl.keep_placed(lpn)

@@ -10,7 +10,6 @@ impl Write {
     /// Removes a unit's mapping; its data is kept until its stripe has parity without it.
     #[inline(never)]
     pub(in crate::device::write) fn trim_member(&mut self, base: &mut Base, lpn: Lpn) {
-        base.space.note_trimmed(lpn);
         if base.space.ftl.detach(lpn) || self.updates_mut().ram.trim(lpn) {
             self.add_hole(lpn);
         }

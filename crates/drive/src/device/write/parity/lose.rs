@@ -37,7 +37,14 @@ impl Write {
             pools.filter(|pool| base.space.guests.has_failed(*pool)).collect();
         for pool in failed {
             for unit in std::mem::take(&mut self.updates_mut().ready[pool]) {
-                units.push((self.lpn_of(base, unit), unit));
+                let lpn = self.lpn_of(base, unit);
+                if self.is_needed(base, lpn, unit) {
+                    units.push((lpn, unit));
+                } else {
+                    // Only those who wait for it are told.
+                    self.updates_mut().lost.push(unit);
+                    base.flash.note(Note::UpdatesEnded);
+                }
             }
         }
         base.flash.count_retried(units.len() as u64);
@@ -59,6 +66,14 @@ impl Write {
         }
     }
 
+    /// True if a unit on its way to flash is part of an update, or the present data of a member.
+    fn is_needed(&self, base: &Base, lpn: Lpn, unit: Unit) -> bool {
+        let stripe = base.space.ftl.layout.stripes.expect("data has parity").of(lpn);
+        let updates = self.updates();
+        let is_member = updates.ram.get(lpn).is_some_and(|member| member.unit == Some(unit));
+        updates.of_unit(stripe, unit).is_some() || is_member && !updates.ram.is_trimmed(lpn)
+    }
+
     /// Continues after a program that ended on failed flash: what is still needed is programmed
     /// elsewhere.
     pub(super) fn program_again(
@@ -74,10 +89,7 @@ impl Write {
             Unit::Data(entry) => base.audit_program(lpn, ppn, self.buffer.token(entry)),
             Unit::Parity(id) => base.audit_parity(ppn, self.updates().parities[id].token),
         }
-        let stripe = base.space.ftl.layout.stripes.expect("data has parity").of(lpn);
-        let updates = self.updates();
-        let is_member = updates.ram.get(lpn).is_some_and(|member| member.unit == Some(unit));
-        if updates.of_unit(stripe, unit).is_some() || is_member && !updates.ram.is_trimmed(lpn) {
+        if self.is_needed(base, lpn, unit) {
             base.flash.count_retried(1);
             if let Some(pool) = self.make_ready(base, lpn, unit) {
                 base.space.call_pool(pool);
@@ -97,6 +109,9 @@ impl Write {
     pub(super) fn lose(&mut self, base: &mut Base, lpn: Lpn, unit: Unit) {
         base.flash.count_degraded();
         let stripe = base.space.ftl.layout.stripes.expect("data has parity").of(lpn);
+        if self.has_other_loss(base, lpn, unit) {
+            base.lose_data(stripe);
+        }
         if let Some(id) = self.updates().of_unit(stripe, unit) {
             let updates = self.updates_mut();
             let held = &mut updates.updates[id].held;
@@ -114,6 +129,25 @@ impl Write {
             self.updates_mut().lost.push(unit);
         }
         base.flash.note(Note::UpdatesEnded);
+    }
+
+    /// True if another member of a unit's stripe is lost, and will be when the unit is.
+    fn has_other_loss(&self, base: &Base, lpn: Lpn, unit: Unit) -> bool {
+        let stripes = base.space.ftl.layout.stripes.expect("data has parity");
+        let stripe = stripes.of(lpn);
+        let update = self.updates().of_unit(stripe, unit).map(|id| &self.updates().updates[id]);
+        let is_written = |of: Lpn| {
+            let lpn_of = |entry: &EntryId| self.buffer.entry(*entry).lpn;
+            update.is_some_and(|update| {
+                stripes.is_parity(of)
+                    || update.holes.contains(&of)
+                    || update.entries.iter().any(|entry| lpn_of(entry) == of)
+            })
+        };
+        let is_lost = |of: Lpn| self.member(base, of).is_some_and(|member| !member.is_there());
+        let mut members = stripes.data(stripe).chain([stripes.parity(stripe)]);
+        update.is_some_and(|update| !update.lost.is_empty())
+            || members.any(|of| of != lpn && !is_written(of) && is_lost(of))
     }
 
     /// Ends the entries and the parity of members that were in memory and have been lost.

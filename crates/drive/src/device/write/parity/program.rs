@@ -87,13 +87,12 @@ impl Write {
         let mut parity = 0;
         for slot in 0..base.flash.payloads.count(payload) {
             let ([unit, lpn], ppn) = (base.flash.payloads.slot(payload, slot), Ppn(first.0 + slot));
-            match Unit::of_slot(unit) {
+            let unit = Unit::of_slot(unit);
+            parity += u64::from(matches!(unit, Unit::Parity(_)));
+            match unit {
                 unit if has_failed => self.program_again(base, requests, op, (unit, ppn)),
                 Unit::Data(entry) => self.data_on_flash(base, requests, op, entry, ppn),
-                Unit::Parity(id) => {
-                    self.parity_on_flash(base, id, Lpn(lpn), ppn);
-                    parity += 1;
-                }
+                Unit::Parity(id) => self.parity_on_flash(base, id, Lpn(lpn), ppn),
             }
         }
         parity

@@ -28,7 +28,8 @@ impl Write {
                     token ^= base.audit_stored(ppn);
                 }
                 Member::InRam(of) => token ^= of,
-                Member::Lost(_) => unreachable!("one member of a stripe is lost at most"),
+                // The data is lost for good, and the run ends.
+                Member::Lost(_) => debug_assert!(base.loss().is_some()),
             }
         }
         let updates = self.updates_mut();
@@ -52,11 +53,11 @@ impl Write {
         op: OpId,
         (id, member): (UpdateId, u32),
     ) {
-        let at = base.decoded(op);
+        let (fails, at) = base.decoded_unless_failed(op);
         let blame = base.flash.blame(op);
         let updates = self.updates_mut();
         let update = &mut updates.updates[id];
-        update.reads_again |= base.space.ftl.is_failed(base.flash.op(op).bin);
+        update.reads_again |= fails;
         update.reads.ended(member, at, blame, &mut update.blame, &mut updates.aside);
         let Some(at) = update.reads.settle(&mut update.blame, &mut updates.aside) else { return };
         if std::mem::take(&mut update.reads_again) {
@@ -121,6 +122,7 @@ impl Write {
             stripe,
             token,
             update: Some(id),
+            pool: PoolId(0),
             ready: base.time.now,
             without_space: SpaceSnapshot::default(),
         };
@@ -148,6 +150,7 @@ impl Write {
             Unit::Parity(id) => {
                 let parity = &mut self.updates_mut().parities[id];
                 (parity.ready, parity.without_space) = (now, without_space);
+                parity.pool = pool;
             }
         }
         self.updates_mut().ready[pool].push_back(unit);

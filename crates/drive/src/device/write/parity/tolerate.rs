@@ -83,7 +83,7 @@ impl Write {
 
     /// A unit becomes a member of its stripe that is not on flash, instead of earlier data.
     pub(super) fn keep_apart(&mut self, base: &mut Base, lpn: Lpn, member: InRam) {
-        self.forget_ram(base, lpn);
+        self.forget_ram(lpn);
         base.space.ftl.end_keeping(lpn);
         base.space.ftl.trim(lpn);
         let updates = self.updates_mut();
@@ -96,11 +96,11 @@ impl Write {
 
     /// Newer data takes the place of a member in memory, if it is there. It need not be programmed,
     /// unless that is asked for.
-    pub(super) fn forget_ram(&mut self, base: &Base, lpn: Lpn) {
+    pub(super) fn forget_ram(&mut self, lpn: Lpn) {
         let Some(unit) = self.updates_mut().ram.forget(lpn) else { return };
         let pool = match unit {
             Unit::Data(entry) => self.buffer.entry(entry).pool,
-            Unit::Parity(_) => base.space.ftl.layout.pool(lpn),
+            Unit::Parity(id) => self.updates().parities[id].pool,
         };
         let ready = &mut self.updates_mut().ready[pool];
         let Some(at) = ready.iter().position(|waiting| *waiting == unit) else { return };
