@@ -105,9 +105,9 @@ def test_reads_round_collection_are_told_and_counted(eight):
     reads = {name: found.summary["initiators"][0]["read"] for name, found in results.items()}
     assert all(of["requests"] >= of["met"] > 0 for of in reads.values())
     assert reads["goes round"]["blocked"] < reads["waits"]["blocked"]
-    assert results["waits"].summary["detours"]["rebuilt_units"] == 0
+    assert results["waits"].summary["detours"]["computed_units"] == 0
     detours = results["goes round"].summary["detours"]
-    assert detours["units_read_besides"] >= detours["rebuilt_units"] > 0
+    assert detours["units_read_besides"] >= detours["computed_units"] > 0
     assert detours["held_data_units"] > 0
     assert detours["held_parity_units"] > 0
     for name, result in results.items():
@@ -118,7 +118,7 @@ def test_reads_round_collection_are_told_and_counted(eight):
         assert of_reads["blocked"].sum() == reads[name]["blocked"]
     told = dict(rows.drive(results["goes round"]).rows)
     assert "% met it" in told["reads and collection"]
-    assert told["units computed from their stripes"].startswith(f"{detours['rebuilt_units']:,}, ")
+    assert told["units computed from their stripes"].startswith(f"{detours['computed_units']:,}, ")
     placed = told["units that stripes did not wait for"]
     assert placed.startswith(f"{detours['held_data_units']:,} of data, "), placed
     alone = fs.run(mixed.replace({"record.collection": False}))

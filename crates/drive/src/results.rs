@@ -210,7 +210,7 @@ fn collection(measured: &Measured, units_per_block: u32, is_untimed: bool) -> Va
 fn detours(measured: &Measured) -> Value {
     let counters = measured.counters();
     json!({
-        "rebuilt_units": counters.rebuilt,
+        "computed_units": counters.rebuilt,
         "units_read_besides": counters.read_beside,
         "held_data_units": counters.held_data,
         "held_parity_units": counters.held_parity,

@@ -198,7 +198,7 @@ def _detours(result: Measured) -> list[tuple[str, str]]:
     if (held := summary["collection"].get("held")) is not None:
         rows.append(("held by collection", _utilisation(held)))
     detours = summary.get("detours", {})
-    if rebuilt := detours.get("rebuilt_units"):
+    if rebuilt := detours.get("computed_units"):
         besides = f"{detours['units_read_besides']:,} were read besides"
         rows.append(("units computed from their stripes", f"{rebuilt:,}, for which {besides}"))
     data, parity = (detours.get(f"held_{what}_units", 0) for what in ("data", "parity"))

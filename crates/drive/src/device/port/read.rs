@@ -118,6 +118,9 @@ impl Port {
             let part = next + pieces.len() as u32;
             self.requests.part_done(id, part, copied, &blame, base.flash.blames());
             self.try_answer(base, write, id);
+        } else if pieces.is_empty() {
+            // All of it may have been computed from what is in memory.
+            self.try_answer(base, write, id);
         }
     }
 
