@@ -474,12 +474,16 @@ impl Audit {
             .filter(|ppn| ftl.is_valid(*ppn) && buffered(ftl.holds(*ppn)).is_none())
             .filter(|ppn| !has_parity || is_data(ppn))
             .map(|ppn| self.on_flash[ppn]);
-        let elsewhere = |lpn| {
+        let elsewhere = |lpn: Lpn| {
             let lost = || apart(lpn).and_then(|(token, is_lost)| is_lost.then_some(token));
             buffered(lpn).or_else(lost)
         };
-        let others = (0..ftl.layout.host_units).map(Lpn).filter_map(&elsewhere);
-        check_stripe(on_flash.chain(others), self.stored)
+        let in_buffer = (0..ftl.layout.host_units).filter_map(|lpn| buffered(Lpn(lpn)));
+        let held = xor(on_flash.chain(in_buffer));
+        // Only members of stripes can be lost.
+        let members = if has_parity { 0..ftl.layout.host_units } else { 0..0 };
+        let members = members.map(Lpn).filter(|lpn| buffered(*lpn).is_none());
+        check_stripe([held, xor(members.filter_map(&elsewhere))], self.stored)
             .map_err(|off| self.describe_loss(ftl, off, elsewhere))
     }
 

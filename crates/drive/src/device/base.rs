@@ -243,7 +243,7 @@ impl Base {
         *self.keep_space_of(bin)
     }
     /// Counts a pool's time without space up to now.
-    #[inline]
+    #[inline(always)]
     pub fn settle_space(&mut self, pool: PoolId) {
         let Some(bin) = self.space.blamed_for(pool) else { return };
         let present = self.space_snapshot(bin);

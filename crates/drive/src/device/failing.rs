@@ -85,7 +85,7 @@ impl Base {
     fn pool_fails(&mut self, pool: PoolId) {
         for bin in self.space.ftl.layout.bins_of(pool).to_vec() {
             self.space.ftl.fail(bin);
-            self.space.update_home(bin);
+            self.space.update_home_seldom(bin);
         }
         self.settle_space(pool);
         self.space.end_starving(pool);

@@ -300,7 +300,7 @@ impl Rebuilding {
         base.flash.payloads.remove(payload);
         base.count_units(Source::Rebuild, count);
         base.space.ftl.finish(at);
-        base.space.update_home(bin);
+        base.space.update_home_seldom(bin);
         base.space.call_pool(base.space.ftl.layout.pool_of_bin(bin));
         base.space.retry_starved();
         self.jobs[id].programs -= 1;

@@ -45,12 +45,23 @@ impl Device {
             Event::Partial(pool) => write.partial_due(base, pool),
             Event::Idle(group) => gc.idle_due(base, group),
             Event::Scrub => gc.scrub_due(base),
-            Event::Fail(failure) => self.fail(failure),
-            Event::Rebuild => self.rebuilding.go_on(base, write),
-            Event::Rebuilt(job) => self.rebuilding.program(base, job),
+            Event::Fail(_) | Event::Rebuild | Event::Rebuilt(_) => self.happen_to_failed(event),
             Event::Backlog(bin) => gc.backlog_due(base, bin),
         }
         None
+    }
+
+    /// Handles an event of flash that fails, or has failed.
+    #[cold]
+    #[inline(never)]
+    fn happen_to_failed(&mut self, event: Event) {
+        let Self { base, write, rebuilding, .. } = self;
+        match event {
+            Event::Fail(failure) => self.fail(failure),
+            Event::Rebuild => rebuilding.go_on(base, write),
+            Event::Rebuilt(job) => rebuilding.program(base, job),
+            _ => unreachable!("an event of failed flash"),
+        }
     }
 
     #[inline]
@@ -89,21 +100,32 @@ impl Device {
                 base.vacate(id);
                 gc.erased(base, id);
             }
-            Owner::RebuildRead(job, member) => {
-                end_read(base, gc, id);
-                self.rebuilding.read_ended(base, id, (job, member));
-            }
-            Owner::RebuildWrite(payload, job) => {
-                base.vacate(id);
-                self.rebuilding.written(base, write, id, (payload, job));
-            }
+            Owner::RebuildRead(..) | Owner::RebuildWrite(..) => self.end_of_rebuild(id),
             owner => {
                 if !gc.ended(base, id, owner) {
                     return;
                 }
             }
         }
-        base.leave(id, group);
+        self.base.leave(id, group);
+    }
+
+    /// Reports the end of an operation of the rebuild.
+    #[cold]
+    #[inline(never)]
+    fn end_of_rebuild(&mut self, id: OpId) {
+        let Self { base, gc, write, rebuilding, .. } = self;
+        match base.flash.op(id).owner {
+            Owner::RebuildRead(job, member) => {
+                end_read(base, gc, id);
+                rebuilding.read_ended(base, id, (job, member));
+            }
+            Owner::RebuildWrite(payload, job) => {
+                base.vacate(id);
+                rebuilding.written(base, write, id, (payload, job));
+            }
+            _ => unreachable!("an operation of the rebuild"),
+        }
     }
 
     /// Handles the effects at the same moment, in this order: answers; notes of flash; bins whose

@@ -46,11 +46,6 @@ impl Gc {
 
     /// Chooses the next victim of collection, if the bin needs and can take one.
     pub(in crate::device) fn next_collected(&mut self, base: &mut Base, bin: BinId) -> bool {
-        if base.space.ftl.is_failed(bin) && !base.space.is_awaited(bin) {
-            // Only what was requested before it failed needs space.
-            base.space.task_mut(bin).running = false;
-            return false;
-        }
         let job = &self.jobs[bin];
         // Data that was read for scrubbing is written as such.
         if !base.space.task(bin).running || self.is_scrubbing(base, bin) || self.yields(base, bin) {
@@ -63,6 +58,11 @@ impl Gc {
             return false;
         }
         if !self.can_take_victim(base, bin, under_way) {
+            return false;
+        }
+        if base.space.ftl.is_failed(bin) && !base.space.is_awaited(bin) {
+            // Only what was requested before it failed needs space.
+            base.space.task_mut(bin).running = false;
             return false;
         }
         if self.permits.is_some() && !base.space.ftl.has_victim(bin) {

@@ -13,6 +13,7 @@ use metrics::{Holder, Snapshot};
 
 impl Space {
     /// Re-evaluates if a bin can take another program.
+    #[inline(always)]
     pub(in crate::device) fn update_home(&mut self, bin: BinId) {
         let through = self.buffer.durability == Durability::None;
         let home = &mut self.bins[bin];
@@ -58,8 +59,15 @@ impl Space {
         let bins = self.ftl.layout.bins_of(pool).iter().copied();
         let bin = bins.max_by_key(|bin| self.unpromised_units(*bin)).expect("a pool has a bin");
         self.bins[bin].unbound += 1;
-        self.update_home(bin);
+        self.update_home_seldom(bin);
         bin
+    }
+
+    /// As [`Space::update_home`], where that need not be fast.
+    #[cold]
+    #[inline(never)]
+    pub(in crate::device) fn update_home_seldom(&mut self, bin: BinId) {
+        self.update_home(bin);
     }
 
     /// True if no bin of a pool has space, and that is not noted yet.
@@ -119,6 +127,7 @@ impl Space {
     }
 
     /// Notes that a host program is asked for in a bin, or no longer.
+    #[inline(always)]
     pub(in crate::device) fn promise(&mut self, bin: BinId, is_asked: bool) {
         let home = &mut self.bins[bin];
         if is_asked {
