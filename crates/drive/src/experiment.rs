@@ -1,7 +1,7 @@
 //! An experiment: with the version, it determines everything about a run.
 
 use crate::config::DriveConfig;
-use crate::failures::Failure;
+use crate::failures::FailureConfig;
 use crate::recovery::PowerCuts;
 use host::WorkloadConfig;
 use host::config::AddressConfig;
@@ -132,7 +132,7 @@ pub struct RunConfig {
     pub power_cut: Option<PowerCuts>,
     /// Failures of flash: `[{ at = "2 s", die = 3 }]`. Needs `drive.ftl.parity`. Default: none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub failures: Vec<Failure>,
+    pub failures: Vec<FailureConfig>,
     /// Checks everything that the drive returns against a second account of the writes. Costs 8
     /// bytes for each physical unit and 16 for each logical one, and doubles the time of the
     /// simulation.

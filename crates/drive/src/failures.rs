@@ -12,7 +12,7 @@ use std::ops::Range;
 /// A failure of flash. Exactly one of `plane`, `die` and `channel` is given.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Failure {
+pub struct FailureConfig {
     /// The moment, in simulated time from the beginning of the run.
     pub at: Time,
     /// The number of the plane that fails: planes of a die follow each other, then dies, packages and
@@ -27,7 +27,7 @@ pub struct Failure {
     pub channel: Option<u32>,
 }
 
-impl Failure {
+impl FailureConfig {
     /// The part that fails, in words.
     pub fn what(&self) -> String {
         let given = [("plane", self.plane), ("die", self.die), ("channel", self.channel)];
@@ -62,17 +62,18 @@ impl Failure {
         let mut pools = Vec::new();
         for pool in (0..layout.pool_count()).map(PoolId) {
             let bins = layout.bins_of(pool).iter().map(|bin| layout.first_plane(*bin).0);
-            let mut of_pool = bins.flat_map(|first| first..first + layout.planes_per_bin());
-            match of_pool.clone().filter(|plane| planes.contains(plane)).count() {
-                0 => continue,
-                some if some < of_pool.clone().count() => {
-                    return Err(format!(
-                        "{} is a part of pool {} only, and whole pools fail (drive.ftl.allocation.pool); choose a smaller pool, or let more fail",
-                        self.what(),
-                        pool.0
-                    ));
-                }
-                _ => debug_assert!(of_pool.all(|plane| planes.contains(&plane))),
+            let of_pool = bins.flat_map(|first| first..first + layout.planes_per_bin());
+            let (fail, stay): (Vec<u32>, Vec<u32>) =
+                of_pool.partition(|plane| planes.contains(plane));
+            if fail.is_empty() {
+                continue;
+            }
+            if !stay.is_empty() {
+                return Err(format!(
+                    "{} is a part of pool {} only, and whole pools fail (drive.ftl.allocation.pool); choose a smaller pool, or let more fail",
+                    self.what(),
+                    pool.0
+                ));
             }
             pools.push(pool);
         }
@@ -81,7 +82,7 @@ impl Failure {
 }
 
 /// Schedules failures of a drive's flash, which were checked.
-pub fn schedule(failures: &[Failure], geometry: &Geometry, device: &mut Device) {
+pub fn schedule(failures: &[FailureConfig], geometry: &Geometry, device: &mut Device) {
     for failure in failures {
         let pools = failure.pools(geometry, &device.ftl().layout).expect("a checked failure");
         device.fail_at(Instant::START + failure.at.span(), failure.what(), pools);

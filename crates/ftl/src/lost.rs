@@ -3,7 +3,7 @@
 //! elsewhere.
 
 use crate::ftl::Ftl;
-use crate::ids::{BinId, Lpn, Ppn};
+use crate::ids::{BinId, Lpn, PoolId, Ppn};
 use crate::layout::Layout;
 
 impl Ftl {
@@ -20,6 +20,10 @@ impl Ftl {
     #[inline]
     pub fn is_failed(&self, bin: BinId) -> bool {
         self.failed.has(bin)
+    }
+    /// True if a pool has failed: all of its bins fail together.
+    pub fn has_failed(&self, pool: PoolId) -> bool {
+        self.is_failed(self.layout.bins_of(pool)[0])
     }
     /// True if a page lies in a bin that has failed.
     #[inline]

@@ -1,7 +1,7 @@
 //! Contradictions of failures of flash.
 
 use crate::experiment::Experiment;
-use crate::failures::Failure;
+use crate::failures::FailureConfig;
 use ftl::{Layout, RebuildConfig, Stripes};
 use nand::Geometry;
 use settings::Problems;
@@ -59,23 +59,25 @@ pub fn check(
 
 /// Refuses failures of parts that do not exist, or of which parity cannot replace one member.
 fn check_each(
-    failures: &[Failure],
+    failures: &[FailureConfig],
     geometry: &Geometry,
     (layout, stripes): (&Layout, &Stripes),
     problems: &mut Problems,
 ) {
     for (index, failure) in failures.iter().enumerate() {
         let path = format!("run.failures[{index}]");
-        match failure.pools(geometry, layout) {
-            Err(fault) => problems.push(path, fault),
-            Ok(pools) => {
-                let mut of_group = BTreeMap::<u32, u32>::new();
-                let groups = pools.iter().map(|pool| stripes.group_of(*pool));
-                groups.for_each(|group| *of_group.entry(group).or_default() += 1);
-                if let Some((group, members)) = of_group.iter().find(|(_, members)| **members > 1) {
-                    problems.push(path, format!("{} holds {members} members of each stripe of group {group}, of which parity can replace one; choose an order (drive.ftl.allocation.order) that puts neighbouring pools elsewhere, or let less fail", failure.what()));
-                }
+        let pools = match failure.pools(geometry, layout) {
+            Ok(pools) => pools,
+            Err(fault) => {
+                problems.push(path, fault);
+                continue;
             }
+        };
+        let mut of_group = BTreeMap::<u32, u32>::new();
+        let groups = pools.iter().map(|pool| stripes.group_of(*pool));
+        groups.for_each(|group| *of_group.entry(group).or_default() += 1);
+        if let Some((group, members)) = of_group.iter().find(|(_, members)| **members > 1) {
+            problems.push(path, format!("{} holds {members} members of each stripe of group {group}, of which parity can replace one; choose an order (drive.ftl.allocation.order) that puts neighbouring pools elsewhere, or let less fail", failure.what()));
         }
     }
 }

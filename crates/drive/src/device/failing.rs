@@ -14,8 +14,8 @@ use std::collections::BTreeSet;
 impl Device {
     /// Lets pools fail at a moment; `what` says in words what fails. Data must have parity.
     pub fn fail_at(&mut self, at: Instant, what: String, pools: Vec<PoolId>) {
-        let id = FailureId(self.failures.all.len() as u32);
-        self.failures.all.push(Failure { what, pools, at, lost: 0 });
+        let id = FailureId(self.failures.len() as u32);
+        self.failures.push(Failure { what, pools, at, lost: 0 });
         self.base.time.agenda.schedule(at, Event::Fail(id), id.0.into());
     }
 
@@ -28,7 +28,7 @@ impl Device {
     /// Flash fails now.
     #[cold]
     pub(super) fn fail(&mut self, id: FailureId) {
-        let Failure { pools, .. } = self.failures.all[id.0 as usize].clone();
+        let Failure { pools, .. } = self.failures[id.0 as usize].clone();
         let before = self.lost_units();
         for pool in &pools {
             self.base.pool_fails(*pool);
@@ -38,7 +38,7 @@ impl Device {
         }
         let lost_in_all = self.lost_units();
         let lost = lost_in_all - before;
-        self.failures.all[id.0 as usize].lost = lost;
+        self.failures[id.0 as usize].lost = lost;
         self.port.computes_lost();
         self.write.flash_failed(&mut self.base);
         self.rebuilding.begin(&mut self.base, lost_in_all);
@@ -58,7 +58,7 @@ impl Device {
     /// The failures so far.
     pub fn failures(&self) -> impl Iterator<Item = &Failure> {
         let now = self.base.time.now;
-        self.failures.all.iter().filter(move |failure| failure.at <= now)
+        self.failures.iter().filter(move |failure| failure.at <= now)
     }
     /// Progress of the rebuild.
     pub fn rebuild(&self) -> &Progress {
@@ -89,12 +89,14 @@ impl Base {
         }
         self.settle_space(pool);
         self.space.end_starving(pool);
+        if self.space.guests.has_begun() {
+            return;
+        }
         let layout = &self.space.ftl.layout;
         let dies = |pool: PoolId| -> BTreeSet<u32> {
             layout.bins_of(pool).iter().flat_map(|bin| self.dies_of(*bin)).collect()
         };
-        let pools = (0..layout.pool_count()).map(PoolId);
-        let dies = pools.map(dies).collect();
-        self.space.guests.pool_failed(&self.space.ftl, pool, dies);
+        let dies = (0..layout.pool_count()).map(PoolId).map(dies).collect();
+        self.space.guests.begin(&self.space.ftl, dies);
     }
 }

@@ -3,12 +3,6 @@
 use engine::Instant;
 use ftl::PoolId;
 
-/// Failures that will come, and those that came.
-#[derive(Clone, Default)]
-pub struct Failures {
-    pub(super) all: Vec<Failure>,
-}
-
 /// A failure of flash.
 #[derive(Clone)]
 pub struct Failure {

@@ -32,7 +32,7 @@ mod watch;
 mod why;
 mod write;
 
-use failures::Failures;
+use failures::Failure;
 pub use flash::counters::{Counters, OpKind};
 pub use ids::RequestId;
 pub use power::Cut;
@@ -64,7 +64,8 @@ pub struct Device {
     gc: Gc,
     write: Write,
     port: Port,
-    failures: Failures,
+    /// Failures of flash that came, and those that will come.
+    failures: Vec<Failure>,
     rebuilding: Rebuilding,
 }
 
@@ -103,7 +104,7 @@ impl Device {
             gc: Gc::new(config, layout),
             write: Write::new(config, layout),
             port: Port::new(config),
-            failures: Failures::default(),
+            failures: Vec::new(),
             rebuilding: Rebuilding::new(&config.ftl),
             base: Base::new(config, ftl),
         };

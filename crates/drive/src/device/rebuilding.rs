@@ -226,9 +226,9 @@ impl Rebuilding {
 
     /// Continues after a read of a strip that is being rebuilt.
     pub fn read_ended(&mut self, base: &mut Base, op: OpId, (id, member): (JobId, u32)) {
-        let at = base.decoded(op);
+        let (fails, at) = base.decoded_unless_failed(op);
         let job = &mut self.jobs[id];
-        job.has_failed |= base.space.ftl.is_failed(base.flash.op(op).bin);
+        job.has_failed |= fails;
         let mut sum = Blame::NONE;
         job.reads.ended(member, at, base.flash.blame(op), &mut sum, &mut self.aside);
         let Some(at) = job.reads.settle(&mut sum, &mut self.aside) else { return };
@@ -245,7 +245,7 @@ impl Rebuilding {
 
     /// Programs a strip that was computed.
     pub fn program(&mut self, base: &mut Base, id: JobId) {
-        let has_failed = |unit: &Lost| base.space.guests.has_failed(unit.pool);
+        let has_failed = |unit: &Lost| base.space.ftl.has_failed(unit.pool);
         if self.jobs[id].units.iter().any(has_failed) {
             return self.end_job(base, id, true);
         }

@@ -67,10 +67,7 @@ class SizeFact(NamedTuple):
 class Trace:
     """One of the six traces as a synthetic one."""
 
-    name: str
     title: str
-    file: str
-    """Name of the trace's file, if a user has it."""
     reads: Fact
     """Share of reads."""
     read_sizes: SizeFact
@@ -80,11 +77,21 @@ class Trace:
     sequential_writes: Fact
     footprint: Fact
     """Bytes on the paper's drive; 0 for all that is filled."""
-    skew: str
+    skew: str = "jesd219"
     """Pattern of addresses that are not sequential."""
-    skew_source: str
+    skew_source: str = f"{ASSUMED}: JESD219, half of the accesses to 5 % of the addresses"
     known_rate: Fact | None = None
     """Requests a second; None if it is not known."""
+
+    @property
+    def name(self) -> str:
+        """Name in runs."""
+        return self.title.lower()
+
+    @property
+    def file(self) -> str:
+        """Name of the trace's file, if a user has it."""
+        return f"{self.title}.trace"
 
     @property
     def mean_bytes(self) -> float:
@@ -121,7 +128,6 @@ _MSRC_WRITES = SizeFact(
 
 _READS = Fact(0.65, f"{ASSUMED}: mean of TPC-C 64, Exchange 60, DTRS 85 and build server 50 %")
 _SEQUENTIAL = Fact(0.083, f"{ASSUMED}: mean of TPC-C 2.1, TPC-E 1.55, build 7.79 and DTRS 21.8 %")
-_SKEWED = f"{ASSUMED}: JESD219, half of the accesses to 5 % of the addresses"
 
 _EXCHANGE_RATE = Fact(900, "900 IOPS of an Exchange server (ATC'08)")
 _TPCC_RATE = Fact(3205, "51,279 IOPS of 16 devices in MQSim's sample, a sixteenth")
@@ -131,26 +137,26 @@ _BYTES_PER_SECOND = math.prod(
 ) ** (1 / len(_KNOWN_LOADS))
 """Geometric mean of Exchange, 7.4 MB/s, and TPC-C, 28 MB/s."""
 
+
+def _little_known(title: str, footprint: Fact) -> Trace:
+    """Return a trace of which only the footprint is known."""
+    return Trace(
+        title=title,
+        reads=_READS,
+        read_sizes=_MSRC_READS,
+        write_sizes=_MSRC_WRITES,
+        sequential_reads=_SEQUENTIAL,
+        sequential_writes=_SEQUENTIAL,
+        footprint=footprint,
+    )
+
+
 TRACES = {
     trace.name: trace
     for trace in (
+        _little_known("DAP", Fact(0.85 * _GIB, "4 KiB blocks of a slice of DAP-PS")),
         Trace(
-            name="dap",
-            title="DAP",
-            file="DAP.trace",
-            reads=_READS,
-            read_sizes=_MSRC_READS,
-            write_sizes=_MSRC_WRITES,
-            sequential_reads=_SEQUENTIAL,
-            sequential_writes=_SEQUENTIAL,
-            footprint=Fact(0.85 * _GIB, "4 KiB blocks of a slice of DAP-PS"),
-            skew="jesd219",
-            skew_source=_SKEWED,
-        ),
-        Trace(
-            name="dtrs",
             title="DTRS",
-            file="DTRS.trace",
             reads=Fact(
                 0.85, "follows from 21.8 % sequential requests, 20 % of reads, 32 % of writes"
             ),
@@ -159,53 +165,23 @@ TRACES = {
             sequential_reads=Fact(0.20, "20 % of reads exactly sequential"),
             sequential_writes=Fact(0.32, "32 % of writes exactly sequential"),
             footprint=Fact(5.3 * _GIB, "4 to 7 GiB, slices of development tools: geometric mean"),
-            skew="jesd219",
-            skew_source=_SKEWED,
         ),
         Trace(
-            name="exch",
             title="EXCH",
-            file="EXCH.trace",
             reads=Fact(0.60, "3 reads to 2 writes (ATC'08, from memory)"),
             read_sizes=SizeFact(_EXCHANGE_SIZES, f"{ASSUMED}: mean 8 KiB, sizes vary"),
             write_sizes=SizeFact(_EXCHANGE_SIZES, f"{ASSUMED}: mean 8 KiB, sizes vary"),
             sequential_reads=_SEQUENTIAL,
             sequential_writes=_SEQUENTIAL,
             footprint=Fact(25e9, "a tenth of 250 GB on ten drives (ATC'08, from memory)"),
-            skew="jesd219",
-            skew_source=_SKEWED,
             known_rate=_EXCHANGE_RATE,
         ),
-        Trace(
-            name="lmbe",
-            title="LMBE",
-            file="LMBE.trace",
-            reads=_READS,
-            read_sizes=_MSRC_READS,
-            write_sizes=_MSRC_WRITES,
-            sequential_reads=_SEQUENTIAL,
-            sequential_writes=_SEQUENTIAL,
-            footprint=Fact(56 * _GIB, "27 to 116 GiB, slices of an hour: geometric mean"),
-            skew="jesd219",
-            skew_source=_SKEWED,
+        _little_known("LMBE", Fact(56 * _GIB, "27 to 116 GiB, slices of an hour: geometric mean")),
+        _little_known(
+            "MSN", Fact(6.8 * _GIB, "5.4 to 8.5 GiB, slices of BEFS and FS: geometric mean")
         ),
         Trace(
-            name="msn",
-            title="MSN",
-            file="MSN.trace",
-            reads=_READS,
-            read_sizes=_MSRC_READS,
-            write_sizes=_MSRC_WRITES,
-            sequential_reads=_SEQUENTIAL,
-            sequential_writes=_SEQUENTIAL,
-            footprint=Fact(6.8 * _GIB, "5.4 to 8.5 GiB, slices of BEFS and FS: geometric mean"),
-            skew="jesd219",
-            skew_source=_SKEWED,
-        ),
-        Trace(
-            name="tpcc",
             title="TPCC",
-            file="TPCC.trace",
             reads=Fact(0.64, "62 to 66 %: the middle"),
             read_sizes=SizeFact(_TPCC_SIZES, "mean 8.53 KB, mode 8 KB"),
             write_sizes=SizeFact(_TPCC_SIZES, "mean 8.53 KB, mode 8 KB"),

@@ -63,7 +63,7 @@ impl Device {
     fn write_buffered(&mut self, choice: BinChoice) -> Result<(), String> {
         let units = self.buffered();
         let mut open = self.base.space.ftl.detached_units();
-        open.extend(self.write.updates.iter().flat_map(|updates| updates.ram.units()));
+        open.extend(self.write.updates.iter().flat_map(|updates| updates.off_flash.units()));
         if units.len() != self.write.buffer.units() {
             let what = self.write.buffer.describe();
             return Err(format!("the drive does not come to rest: {what}"));
@@ -85,7 +85,7 @@ impl Device {
         let buffer = &self.write.buffer;
         let mut units: Vec<Lpn> = match &self.write.updates {
             Some(updates) => {
-                let entries = updates.entries().chain(updates.ram.entries());
+                let entries = updates.entries().chain(updates.off_flash.entries());
                 entries.filter_map(|entry| buffer.current(entry)).collect()
             }
             None => Vec::new(),

@@ -2,7 +2,7 @@
 //! for good. A guest's pool is on dies that hold no other member of its stripe.
 
 use crate::config::DriveConfig;
-use ftl::{Ftl, Layout, Lpn, PoolId, Stripes};
+use ftl::{Ftl, Layout, Lpn, PoolId};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Most updates of stripes at a time because of trimmed members alone: each may take a page of its
@@ -19,8 +19,6 @@ pub struct Guests {
     /// Units of the map that may ever hold data. All, unless it is known.
     footprint: Option<u32>,
     // ---- state ----
-    /// Pools that have failed.
-    failed: BTreeSet<PoolId>,
     /// The dies of each pool, once one has failed.
     dies: Vec<BTreeSet<u32>>,
     /// Units that a pool can still take in for good.
@@ -38,7 +36,6 @@ impl Guests {
             open: config.ftl.open_blocks(),
             in_updates: u64::from(config.buffer.units(layout) + HOLES_AT_ONCE),
             footprint: None,
-            failed: BTreeSet::new(),
             dies: Vec::new(),
             room: Vec::new(),
             guests: BTreeMap::new(),
@@ -46,14 +43,15 @@ impl Guests {
         }
     }
 
-    /// Notes that a pool has failed. `dies` are those of each pool.
-    pub fn pool_failed(&mut self, ftl: &Ftl, pool: PoolId, dies: Vec<BTreeSet<u32>>) {
-        if self.room.is_empty() {
-            let pools = (0..ftl.layout.pool_count()).map(PoolId);
-            self.room = pools.map(|pool| self.room_of(ftl, pool)).collect();
-        }
+    /// Notes that a first pool fails: `dies` are those of each pool.
+    pub fn begin(&mut self, ftl: &Ftl, dies: Vec<BTreeSet<u32>>) {
+        let pools = (0..ftl.layout.pool_count()).map(PoolId);
+        self.room = pools.map(|pool| self.room_of(ftl, pool)).collect();
         self.dies = dies;
-        self.failed.insert(pool);
+    }
+    /// True once a pool has failed.
+    pub fn has_begun(&self) -> bool {
+        !self.dies.is_empty()
     }
 
     /// Notes how many units of the map may ever hold data.
@@ -73,19 +71,14 @@ impl Guests {
         (worst * bins.len() as u64).saturating_sub(own)
     }
 
-    /// True if a pool has failed.
-    pub fn has_failed(&self, pool: PoolId) -> bool {
-        self.failed.contains(&pool)
-    }
-
     /// The pool that a unit of a failed pool is a guest of, if one has room for it.
     pub fn host_of(&mut self, ftl: &Ftl, lpn: Lpn, home: PoolId) -> Option<PoolId> {
         let host = self.guests.get(&lpn).copied();
-        if let Some(host) = host.filter(|host| !self.has_failed(*host)) {
+        if let Some(host) = host.filter(|host| !ftl.has_failed(*host)) {
             return Some(host);
         }
         let stripes = ftl.layout.stripes.expect("what fails has parity");
-        let host = self.choose(&stripes, lpn, home)?;
+        let host = self.choose(ftl, lpn, home)?;
         self.room[host.0 as usize] -= 1;
         self.guests.insert(lpn, host);
         self.groups.insert((host, stripes.group_of(home)));
@@ -94,18 +87,19 @@ impl Guests {
 
     /// A pool of another group that has room for a member of a stripe, on dies that hold no other
     /// member. Neighbouring ranges of stripes go to pools far from each other.
-    fn choose(&self, stripes: &Stripes, lpn: Lpn, home: PoolId) -> Option<PoolId> {
+    fn choose(&self, ftl: &Ftl, lpn: Lpn, home: PoolId) -> Option<PoolId> {
+        let stripes = ftl.layout.stripes.expect("what fails has parity");
         let (stripe, group) = (stripes.of(lpn), stripes.group_of(home));
         let others = stripes.data(stripe).chain([stripes.parity(stripe)]).filter(|of| *of != lpn);
         let places = others.filter_map(|of| {
             let pool = stripes.pool(of);
-            if self.has_failed(pool) { self.guests.get(&of).copied() } else { Some(pool) }
+            if ftl.has_failed(pool) { self.guests.get(&of).copied() } else { Some(pool) }
         });
         let taken: BTreeSet<u32> =
             places.flat_map(|pool| self.dies[pool.0 as usize].iter().copied()).collect();
         let is_host = |pool: PoolId| {
             self.room[pool.0 as usize] > 0
-                && !self.has_failed(pool)
+                && !ftl.has_failed(pool)
                 && stripes.group_of(pool) != group
                 && self.dies[pool.0 as usize].is_disjoint(&taken)
         };

@@ -8,7 +8,7 @@ impl Space {
     /// `None` if no pool has room for it.
     pub(in crate::device) fn home(&mut self, lpn: Lpn) -> Option<PoolId> {
         let home = self.ftl.layout.pool(lpn);
-        if !self.ftl.has_failed_bins() || !self.guests.has_failed(home) {
+        if !self.ftl.has_failed(home) {
             return Some(home);
         }
         self.guests.host_of(&self.ftl, lpn, home)

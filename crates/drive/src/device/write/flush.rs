@@ -275,13 +275,7 @@ impl Write {
     ) {
         let command = requests[deferred.request].command;
         let class = Class::of_read(requests[deferred.request].priority);
-        let mut blame = Blame::default();
-        let waited = base.time.now - deferred.since;
-        let rest = match program {
-            Some(program) => blame.add_tail(base.flash.blame(program), waited),
-            None => waited,
-        };
-        blame.charge(State::BufferFull, rest);
+        let blame = blame_since(base, program, deferred.since);
         let mut pieces = Vec::new();
         base.split(&mut pieces, lpn, ppn, command.offset, command.end());
         base.audit_flash_read(requests, deferred.request, lpn, ppn);
@@ -356,4 +350,27 @@ pub(super) fn charge_wait(
         None => waited,
     };
     base.flash.blame_mut(op).charge(State::BufferFull, rest);
+}
+
+/// The blame of a read that has waited in the buffer since a moment: that of the program that ended the
+/// wait, if one did.
+pub(super) fn blame_since(base: &mut Base, program: Option<OpId>, since: Instant) -> Blame {
+    let mut blame = Blame::default();
+    let waited = base.time.now - since;
+    let rest = program.map_or(waited, |op| blame.add_tail(base.flash.blame(op), waited));
+    blame.charge(State::BufferFull, rest);
+    blame
+}
+
+/// Ends a read that has waited in the buffer: there is nothing to be read from flash.
+pub(super) fn end_deferred(
+    base: &mut Base,
+    requests: &mut Requests,
+    program: Option<OpId>,
+    read: Deferred,
+) {
+    let blame = blame_since(base, program, read.since);
+    let blames = base.flash.blames();
+    requests.part_done(read.request, read.part, base.time.now, &blame, blames);
+    requests.try_answer(read.request, blames);
 }

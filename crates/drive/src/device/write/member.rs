@@ -46,7 +46,7 @@ impl Write {
     /// The member of a stripe that a unit is: its current data, or that of a trimmed unit which is part
     /// of the parity.
     pub(in crate::device) fn member(&self, base: &Base, lpn: Lpn) -> Option<Member> {
-        if let Some(member) = self.updates.as_ref().and_then(|updates| updates.ram.get(lpn)) {
+        if let Some(member) = self.updates.as_ref().and_then(|updates| updates.off_flash.get(lpn)) {
             let as_it_is = if member.is_lost { Member::Lost } else { Member::InRam };
             return Some(as_it_is(member.token));
         }
@@ -67,13 +67,13 @@ impl Write {
         if let Some(ppn) = base.space.ftl.lookup(lpn) {
             return base.space.ftl.is_lost(ppn).then_some(Version::Page(ppn));
         }
-        let number = || self.updates().ram.number(lpn).map(Version::Number);
+        let number = || self.updates().off_flash.number(lpn).map(Version::Number);
         self.is_lost(base, lpn).then(number)?
     }
 
     /// Notes that a unit whose data was lost is at `ppn` now.
     pub(in crate::device) fn rebuilt(&mut self, base: &mut Base, lpn: Lpn, ppn: Ppn) {
-        self.updates_mut().ram.forget(lpn);
+        self.updates_mut().off_flash.forget(lpn);
         base.space.ftl.commit_write(lpn, ppn);
     }
 

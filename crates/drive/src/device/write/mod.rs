@@ -7,8 +7,8 @@ mod discard;
 mod flush;
 pub mod member;
 pub mod modify;
+pub mod off_flash;
 mod parity;
-pub mod ram;
 #[cfg(test)]
 mod tests;
 mod unit;
@@ -117,7 +117,7 @@ impl Write {
     }
     /// The auditor's token of a member of a stripe that is not on flash, and true if it is lost.
     pub(in crate::device) fn apart(&self, lpn: Lpn) -> Option<(u64, bool)> {
-        let member = self.updates.as_ref()?.ram.get(lpn)?;
+        let member = self.updates.as_ref()?.off_flash.get(lpn)?;
         Some((member.token, member.is_lost && !member.is_trimmed))
     }
     /// True if a stripe has an update under way: its pages do not agree with its parity.

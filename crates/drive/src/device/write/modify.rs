@@ -13,9 +13,10 @@ use crate::device::request::Requests;
 use crate::device::space::waits;
 use crate::device::write::Write;
 use crate::device::write::buffer::{Deferred, Stage};
+use crate::device::write::flush::end_deferred;
 use engine::Span;
 use ftl::{BinId, Lpn, Ppn, Stream};
-use metrics::{Blame, Holder, State};
+use metrics::{Holder, State};
 
 impl Write {
     /// True if the rest of a unit at `ppn` can stay in its planes: they have space. If they have
@@ -179,11 +180,7 @@ impl Write {
         }
         base.audit_unmapped_read(requests, read.request, lpn);
         requests[read.request].unmapped += 1;
-        let mut blame = Blame::default();
-        let rest = blame.add_tail(base.flash.blame(op), base.time.now - read.since);
-        blame.charge(State::BufferFull, rest);
-        requests.part_done(read.request, read.part, base.time.now, &blame, base.flash.blames());
-        requests.try_answer(read.request, base.flash.blames());
+        end_deferred(base, requests, Some(op), read);
     }
 
     /// Makes partial writes of a unit void that have not started, from an entry on and before it:

@@ -3,7 +3,7 @@
 use crate::device::ids::{EntryId, OpId, ParityId, UpdateId};
 use crate::device::join::{Aside, Join};
 use crate::device::space::waits::SpaceSnapshot;
-use crate::device::write::ram::Ram;
+use crate::device::write::off_flash::AllOffFlash;
 use crate::device::write::unit::Unit;
 use engine::{Column, Instant, Slab, Span};
 use ftl::{BinId, Layout, Lpn, ParityConfig, ParityFlush, PoolId, StripeId};
@@ -94,7 +94,7 @@ pub struct Updates {
     /// Parity on its way to flash.
     pub(super) parities: Slab<ParityId, Parity>,
     /// Members of stripes that are in memory only.
-    pub(in crate::device) ram: Ram,
+    pub(in crate::device) off_flash: AllOffFlash,
     /// Programs that are asked for, by pool, if it matters if collection holds their flash.
     pub(super) asked: Column<PoolId, Vec<(OpId, BinId)>>,
     /// Units that may be programmed, by pool.
@@ -127,7 +127,7 @@ impl Updates {
             updates: Slab::default(),
             of_stripe: BTreeMap::new(),
             parities: Slab::default(),
-            ram: Ram::default(),
+            off_flash: AllOffFlash::default(),
             asked: Column::filled(Vec::new(), pools),
             ready: Column::from_fn(pools, |_| VecDeque::new()),
             coming: Column::filled(0, pools),

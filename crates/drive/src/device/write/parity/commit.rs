@@ -4,7 +4,7 @@ use crate::device::Base;
 use crate::device::ids::{EntryId, OpId, UpdateId};
 use crate::device::request::Requests;
 use crate::device::write::Write;
-use crate::device::write::ram::InRam;
+use crate::device::write::off_flash::OffFlash;
 use crate::device::write::unit::Unit;
 use crate::device::write::updates::Update;
 
@@ -35,7 +35,7 @@ impl Write {
         for hole in &update.holes {
             base.space.ftl.end_keeping(*hole);
             base.space.note_trimmed(*hole);
-            self.forget_ram(*hole);
+            self.forget_off_flash(*hole);
         }
         if update.entries.is_empty() {
             self.updates_mut().of_holes -= 1;
@@ -70,10 +70,10 @@ impl Write {
                 self.end_parity(id);
             }
             let unit = (!is_lost).then_some(Unit::Parity(id));
-            let member = InRam { token: update.token, unit, is_trimmed: false, is_lost };
-            return self.keep_apart(base, lpn, member);
+            let member = OffFlash { token: update.token, unit, is_trimmed: false, is_lost };
+            return self.keep_off_flash(base, lpn, member);
         }
-        self.forget_ram(lpn);
+        self.forget_off_flash(lpn);
         if update.drops {
             base.space.ftl.trim(lpn);
             base.space.note_trimmed(lpn);
@@ -94,7 +94,7 @@ impl Write {
         if !stale {
             self.buffer.supersede_older(entry);
         }
-        self.forget_ram(lpn);
+        self.forget_off_flash(lpn);
         let ppn = if stale {
             self.add_hole(lpn);
             base.space.ftl.keep_placed(lpn)
@@ -114,7 +114,7 @@ impl Write {
         }
         let token = self.buffer.token(entry);
         let unit = (!is_lost).then_some(Unit::Data(entry));
-        self.keep_apart(base, lpn, InRam { token, unit, is_trimmed: stale, is_lost });
+        self.keep_off_flash(base, lpn, OffFlash { token, unit, is_trimmed: stale, is_lost });
     }
 
     /// Lists an entry that waited for the end of its stripe's update, unless nobody needs it.

@@ -51,7 +51,7 @@ impl Write {
         if stale {
             // It was trimmed, but a request waits for it: it is programmed as invalid data.
             self.fly(entry);
-            if base.space.guests.has_failed(pool) {
+            if base.space.ftl.has_failed(pool) {
                 self.updates_mut().lost.push(Unit::Data(entry));
                 return base.flash.note(Note::UpdatesEnded);
             }

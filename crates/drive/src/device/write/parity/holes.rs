@@ -10,14 +10,14 @@ impl Write {
     /// Removes a unit's mapping; its data is kept until its stripe has parity without it.
     #[inline(never)]
     pub(in crate::device::write) fn trim_member(&mut self, base: &mut Base, lpn: Lpn) {
-        if base.space.ftl.detach(lpn) || self.updates_mut().ram.trim(lpn) {
+        if base.space.ftl.detach(lpn) || self.updates_mut().off_flash.trim(lpn) {
             self.add_hole(lpn);
         }
     }
 
     /// True if a unit was trimmed, and is part of its stripe until the parity is written anew.
     pub(super) fn is_hole(&self, base: &Base, lpn: Lpn) -> bool {
-        base.space.ftl.is_kept(lpn) || self.updates().ram.is_trimmed(lpn)
+        base.space.ftl.is_kept(lpn) || self.updates().off_flash.is_trimmed(lpn)
     }
 
     pub(super) fn add_hole(&mut self, lpn: Lpn) {

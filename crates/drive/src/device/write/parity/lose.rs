@@ -6,10 +6,10 @@ use crate::device::flash::Note;
 use crate::device::ids::{EntryId, OpId};
 use crate::device::request::Requests;
 use crate::device::write::Write;
-use crate::device::write::ram::InRam;
+use crate::device::write::flush::end_deferred;
+use crate::device::write::off_flash::OffFlash;
 use crate::device::write::unit::Unit;
 use ftl::{Lpn, PoolId, Ppn};
-use metrics::{Blame, State};
 
 impl Write {
     /// Lets units be written elsewhere that were on their way to flash which has failed, or placed
@@ -33,8 +33,7 @@ impl Write {
             units.push((lpn, unit));
         }
         let pools = (0..base.space.ftl.layout.pool_count()).map(PoolId);
-        let failed: Vec<PoolId> =
-            pools.filter(|pool| base.space.guests.has_failed(*pool)).collect();
+        let failed: Vec<PoolId> = pools.filter(|pool| base.space.ftl.has_failed(*pool)).collect();
         for pool in failed {
             for unit in std::mem::take(&mut self.updates_mut().ready[pool]) {
                 let lpn = self.lpn_of(base, unit);
@@ -70,8 +69,8 @@ impl Write {
     fn is_needed(&self, base: &Base, lpn: Lpn, unit: Unit) -> bool {
         let stripe = base.space.ftl.layout.stripes.expect("data has parity").of(lpn);
         let updates = self.updates();
-        let is_member = updates.ram.get(lpn).is_some_and(|member| member.unit == Some(unit));
-        updates.of_unit(stripe, unit).is_some() || is_member && !updates.ram.is_trimmed(lpn)
+        let is_member = updates.off_flash.get(lpn).is_some_and(|member| member.unit == Some(unit));
+        updates.of_unit(stripe, unit).is_some() || is_member && !updates.off_flash.is_trimmed(lpn)
     }
 
     /// Continues after a program that ended on failed flash: what is still needed is programmed
@@ -97,7 +96,7 @@ impl Write {
             return;
         }
         // Nobody needs its data any more.
-        self.updates_mut().ram.written(lpn, unit);
+        self.updates_mut().off_flash.written(lpn, unit);
         match unit {
             Unit::Data(entry) => self.tell_of_lost(base, requests, Some(op), entry),
             Unit::Parity(id) => self.end_parity(id),
@@ -124,8 +123,8 @@ impl Write {
                 updates.count_placed(id);
             }
         } else {
-            let member = self.updates().ram.get(lpn).expect("it is a member in memory");
-            self.updates_mut().ram.put(lpn, InRam { unit: None, is_lost: true, ..member });
+            let member = self.updates().off_flash.get(lpn).expect("it is a member in memory");
+            self.updates_mut().off_flash.put(lpn, OffFlash { unit: None, is_lost: true, ..member });
             self.updates_mut().lost.push(unit);
         }
         base.flash.note(Note::UpdatesEnded);
@@ -172,13 +171,7 @@ impl Write {
             // Its data is still here.
             let lpn = self.buffer.entry(id).lpn;
             base.audit_buffer_read(requests, read.request, lpn, self.buffer.token(id));
-            let mut blame = Blame::default();
-            let waited = base.time.now - read.since;
-            let rest = op.map_or(waited, |op| blame.add_tail(base.flash.blame(op), waited));
-            blame.charge(State::BufferFull, rest);
-            let (now, blames) = (base.time.now, base.flash.blames());
-            requests.part_done(read.request, read.part, now, &blame, blames);
-            requests.try_answer(read.request, blames);
+            end_deferred(base, requests, op, read);
         }
         if let Some((request, part)) = self.buffer.entry(id).writer {
             self.written_through(base, requests, op, id, (request, part));

@@ -3,7 +3,7 @@
 //! parity needs, and programs its units, each in its own pool. They become current together, when
 //! the last one is on flash. A stripe has one update at a time; what is written to it meanwhile
 //! waits. A drive may let an update end while collection holds the flash of some of its units, which
-//! are members of the stripe in memory until then (`tolerate.rs`, `ram.rs`).
+//! are members of the stripe in memory until then (`tolerate.rs`, `off_flash.rs`).
 //!
 //! Trims change parity, too: the page of a trimmed unit is kept until the stripe has parity
 //! without it (a *hole*).

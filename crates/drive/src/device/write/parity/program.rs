@@ -36,13 +36,10 @@ impl Write {
         let first = self.updates().ready[pool].front().copied();
         for _ in 0..base.space.ftl.layout.units_per_batch {
             let Some(unit) = self.updates_mut().ready[pool].pop_front() else { break };
-            let lpn = match unit {
-                Unit::Data(entry) => {
-                    holder = Holder::HostProgram;
-                    self.buffer.entry(entry).lpn
-                }
-                Unit::Parity(id) => stripes.parity(self.updates().parities[id].stripe),
-            };
+            if matches!(unit, Unit::Data(_)) {
+                holder = Holder::HostProgram;
+            }
+            let lpn = self.lpn_of(base, unit);
             base.flash.payloads.push(payload, [unit.slot(), lpn.0]);
             last = self.updates().of_unit(stripes.of(lpn), unit).or(last);
         }
@@ -112,7 +109,7 @@ impl Write {
         let unit = Unit::Data(entry);
         let Some(id) = self.updates().of_unit(stripe, unit) else {
             // It is written alone, or its update has ended.
-            self.updates_mut().ram.written(lpn, unit);
+            self.updates_mut().off_flash.written(lpn, unit);
             return self.entry_on_flash(base, requests, op, entry, ppn);
         };
         base.space.ftl.note(ppn, lpn);
@@ -130,7 +127,7 @@ impl Write {
                 self.unit_placed(base, update, Unit::Parity(id), lpn, ppn);
                 self.updates_mut().updates[update].parity = None;
             }
-            None if self.updates_mut().ram.written(lpn, Unit::Parity(id)) => {
+            None if self.updates_mut().off_flash.written(lpn, Unit::Parity(id)) => {
                 base.space.ftl.commit_write(lpn, ppn);
             }
             // Newer parity has taken its place.

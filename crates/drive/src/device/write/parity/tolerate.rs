@@ -7,7 +7,7 @@ use crate::device::flash::op::Owner;
 use crate::device::ids::{OpId, ParityId};
 use crate::device::request::Requests;
 use crate::device::write::Write;
-use crate::device::write::ram::InRam;
+use crate::device::write::off_flash::OffFlash;
 use crate::device::write::unit::Unit;
 use ftl::{BinId, Lpn, PoolId};
 
@@ -44,14 +44,9 @@ impl Write {
         if !self.updates().tolerates || !bins.iter().all(|bin| base.keeps_programs_from(*bin)) {
             return;
         }
-        let stripes = base.space.ftl.layout.stripes.expect("data has parity");
         for at in 0..self.updates().ready[pool].len() {
             let unit = self.updates().ready[pool][at];
-            let lpn = match unit {
-                Unit::Data(entry) => self.buffer.entry(entry).lpn,
-                Unit::Parity(id) => stripes.parity(self.updates().parities[id].stripe),
-            };
-            self.hold(base, unit, lpn);
+            self.hold(base, unit, self.lpn_of(base, unit));
         }
     }
 
@@ -82,12 +77,12 @@ impl Write {
     }
 
     /// A unit becomes a member of its stripe that is not on flash, instead of earlier data.
-    pub(super) fn keep_apart(&mut self, base: &mut Base, lpn: Lpn, member: InRam) {
-        self.forget_ram(lpn);
+    pub(super) fn keep_off_flash(&mut self, base: &mut Base, lpn: Lpn, member: OffFlash) {
+        self.forget_off_flash(lpn);
         base.space.ftl.end_keeping(lpn);
         base.space.ftl.trim(lpn);
         let updates = self.updates_mut();
-        updates.ram.put(lpn, member);
+        updates.off_flash.put(lpn, member);
         if let Some(Unit::Parity(id)) = member.unit {
             updates.parities[id].update = None;
             self.buffer.lend();
@@ -96,8 +91,8 @@ impl Write {
 
     /// Newer data takes the place of a member in memory, if it is there. It need not be programmed,
     /// unless that is asked for.
-    pub(super) fn forget_ram(&mut self, lpn: Lpn) {
-        let Some(unit) = self.updates_mut().ram.forget(lpn) else { return };
+    pub(super) fn forget_off_flash(&mut self, lpn: Lpn) {
+        let Some(unit) = self.updates_mut().off_flash.forget(lpn) else { return };
         let pool = match unit {
             Unit::Data(entry) => self.buffer.entry(entry).pool,
             Unit::Parity(id) => self.updates().parities[id].pool,
