@@ -148,8 +148,9 @@ fn faults_of_meaning(document: &Document, of_form: &Problems) -> Vec<Problem> {
     let found = checked.err().map_or(Vec::new(), |found| found.problems);
     let is_founded = |fault: &Problem| {
         let part = part_of(&fault.path);
-        // The drive's size limits the workloads and the preconditioning.
-        let of_drive = part.starts_with("workload") || fault.path.starts_with("precondition.age");
+        // The drive's size limits the workloads and the preconditioning, and its parts fail.
+        let of_drive = part.starts_with("workload")
+            || ["precondition.age", "run.failures"].iter().any(|of| fault.path.starts_with(of));
         !(is_faulty(part) || of_drive && is_faulty("drive"))
     };
     found.into_iter().filter(is_founded).collect()
@@ -252,6 +253,9 @@ mod tests {
         let pages = ("drive.geometry.pages_per_block", "many");
         let found = faults(&[pages, NO_INTERVAL, SMALL_BUFFER, BEYOND]);
         assert_eq!(found, ["drive.geometry.pages_per_block", "record.interval"]);
+        let fails = ("run.failures", "[{ at = '1 ms', die = 0 }]");
+        assert_eq!(faults(&[fails]), ["run.failures"]);
+        assert_eq!(faults(&[fails, pages]), ["drive.geometry.pages_per_block"]);
         // Without its requests the run would not end.
         assert_eq!(faults(&[("run.requests", "many")]), ["run.requests"]);
         assert_eq!(faults(&[("workload", "3"), NO_INTERVAL]), ["record.interval", "workload"]);

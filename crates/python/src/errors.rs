@@ -81,7 +81,7 @@ pub fn run(error: RunError) -> PyErr {
             config(&problems)
         }
         RunError::Lost(_) => {
-            let mut problems = Problems::new("");
+            let mut problems = Problems::new("the run");
             problems.push("run.failures", error.to_string());
             config(&problems)
         }
