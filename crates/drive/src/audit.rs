@@ -24,7 +24,7 @@ pub use ticket::AuditTicket;
 use crate::device::RequestId;
 use durable::Durable;
 use engine::{BigColumn, Column, Instant, Span};
-use ftl::{BlockId, Ftl, Layout, Lpn, Ppn, StripeId};
+use ftl::{Batch, BlockId, Ftl, Layout, Lpn, Ppn, StripeId};
 use host::{Command, Kind};
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -415,6 +415,16 @@ impl Audit {
         );
         self.place(layout, to);
         self.on_flash[to] = token;
+    }
+    /// Checks that a copy-back moves an odd page to an odd one or an even page to an even one, and
+    /// passes over one page at most.
+    #[cold]
+    pub fn fits(&mut self, layout: &Layout, from: Batch, to: Batch) {
+        assert!(from.batch % 2 == to.batch % 2, "audit: {from:?} is copied back to {to:?}");
+        let before = to.batch.saturating_sub(1) * layout.units_per_batch;
+        if self.programmed[to.block].next_multiple_of(layout.units_per_batch) == before {
+            self.programmed[to.block] = to.batch * layout.units_per_batch;
+        }
     }
     /// Checks that pages are programmed in order and without gaps, once between erases. All
     /// programs of a block need the same flash units, so one begins (and is given its page) when

@@ -96,6 +96,7 @@ fn check_all(
     failures::check(experiment, &geometry, &layout, &mut problems);
     collection::check_gain(&drive.ftl.gc, &layout, &mut problems);
     collection::check_turns(drive, &layout, &mut problems);
+    collection::check_copies(drive, &layout, &mut problems);
     suspension::check_backlog(drive, &layout, &mut problems);
     workloads::check(experiment, &layout, &mut problems);
     if times_are_sound {
@@ -247,12 +248,13 @@ fn check_precondition(preconditioning: &PreconditionConfig, problems: &mut Probl
     let depend_on_fill = [
         ("age", preconditioning.age.is_some()),
         ("share", preconditioning.share.is_some()),
+        ("stale", preconditioning.stale.is_some()),
         ("in_step", preconditioning.in_step),
     ];
     let mut given = depend_on_fill.into_iter().filter(|(_, is_given)| *is_given);
     if preconditioning.snapshot.is_some() {
         if fills || given.next().is_some() {
-            problems.push("precondition.snapshot", "the drive of a snapshot is filled and aged already; leave fill, share, age and in_step out, or the snapshot");
+            problems.push("precondition.snapshot", "the drive of a snapshot is filled and aged already; leave fill, share, stale, age and in_step out, or the snapshot");
         }
         return;
     }
@@ -267,5 +269,15 @@ fn check_precondition(preconditioning: &PreconditionConfig, problems: &mut Probl
     }
     if preconditioning.share.is_some_and(|share| share.fraction() > 1.0) {
         problems.push("precondition.share", "more than the whole drive");
+    }
+    if let Some(stale) = preconditioning.stale {
+        for (key, share) in [("share", stale.share), ("of_block", stale.of_block)] {
+            if !(share.fraction() > 0.0 && share.fraction() < 1.0) {
+                problems.push(
+                    format!("precondition.stale.{key}"),
+                    "must be above 0 % and below 100 %: some pages are stale, and some have data",
+                );
+            }
+        }
     }
 }

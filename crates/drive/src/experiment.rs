@@ -55,6 +55,9 @@ pub struct PreconditionConfig {
     /// Share of the exported space that is filled, from its beginning. Default: all of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub share: Option<Share>,
+    /// Stale pages that the fill finds on the drive. Default: none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stale: Option<StaleConfig>,
     /// Overwrites of the filled space, after the fill.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub age: Option<AgeConfig>,
@@ -76,6 +79,17 @@ pub enum Fill {
     Sequential,
     /// Every unit once, in a random order.
     Random,
+}
+
+/// Stale pages: pages without valid data, as overwrites leave them. The first blocks that the fill
+/// opens begin with them; the rest of these blocks, and then whole blocks, take the data.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct StaleConfig {
+    /// Share of all pages that are stale, in each bin.
+    pub share: Share,
+    /// Share of the pages of a block that are stale, in blocks that have any.
+    pub of_block: Share,
 }
 
 /// Overwrites before the run.

@@ -14,6 +14,9 @@ use settings::Size;
 pub struct Preconditioned {
     /// Units written to fill the drive.
     pub filled: u64,
+    /// Units of pages that were laid without valid data.
+    #[serde(default)]
+    pub stale: u64,
     /// Units written to age it.
     pub aged: u64,
     /// Write amplification over the last window of ageing, if there was one.
@@ -37,6 +40,16 @@ pub enum NoSpace {
         "precondition.in_step: no block of bin {0} gains the space for new open blocks beside the free blocks of drive.ftl.gc.stop; lower stop, or leave in_step out"
     )]
     Step(u32),
+    /// The fill wrote too little to close the blocks that begin with stale pages.
+    #[error(
+        "precondition.stale: the fill has written all its data, and bin {0} still lacks stale pages; fill a larger share, or raise of_block"
+    )]
+    Stale(u32),
+    /// Collection erased stale pages during the fill.
+    #[error(
+        "precondition.stale: with so many stale and filled pages collection began during the fill, and erased {0} blocks; lower share of stale or of the fill, or the thresholds of drive.ftl.gc"
+    )]
+    Collected(u64),
 }
 
 impl From<PoolId> for NoSpace {
@@ -69,23 +82,11 @@ pub fn precondition(
     let mut writer = Untimed::new(ftl, choice);
     let mut done = 0.0;
     if units > 0 && config.fill != Fill::Empty {
-        let order = (config.fill == Fill::Random).then(|| Scatter::new(u64::from(units)));
-        let mut at = 0u64;
-        while at < u64::from(units) {
-            let end = (at + SLICE).min(u64::from(units));
-            match &order {
-                None => writer.write_run(ftl, Lpn(at as u32), (end - at) as u32)?,
-                Some(order) => (at..end)
-                    .try_for_each(|place| writer.write(ftl, Lpn(order.of(place) as u32)))?,
-            }
-            done += (end - at) as f64;
-            at = end;
-            if !ongoing(done / work) {
-                return Ok(None);
-            }
+        let mut ongoing = |filled: u64| ongoing(filled as f64 / work);
+        if !fill(ftl, &mut writer, config, units, &mut result, &mut ongoing)? {
+            return Ok(None);
         }
-        writer.flush(ftl)?;
-        result.filled = u64::from(units);
+        done = f64::from(units);
     }
     if let Some(age) = &config.age
         && units > 0
@@ -101,6 +102,48 @@ pub fn precondition(
     }
     result.tally = ftl.tally.since(&before);
     Ok(Some(result))
+}
+
+/// Fills a drive, and lays the stale pages that the fill is to find.
+fn fill(
+    ftl: &mut Ftl,
+    writer: &mut Untimed,
+    config: &PreconditionConfig,
+    units: u32,
+    result: &mut Preconditioned,
+    ongoing: &mut dyn FnMut(u64) -> bool,
+) -> Result<bool, NoSpace> {
+    let before = ftl.tally;
+    if let Some(stale) = config.stale {
+        writer.lay_stale(ftl, stale.share.fraction(), stale.of_block.fraction());
+    }
+    let order = (config.fill == Fill::Random).then(|| Scatter::new(u64::from(units)));
+    let mut at = 0u64;
+    while at < u64::from(units) {
+        let end = (at + SLICE).min(u64::from(units));
+        match &order {
+            None => writer.write_run(ftl, Lpn(at as u32), (end - at) as u32)?,
+            Some(order) => {
+                (at..end).try_for_each(|place| writer.write(ftl, Lpn(order.of(place) as u32)))?;
+            }
+        }
+        at = end;
+        if !ongoing(at) {
+            return Ok(false);
+        }
+    }
+    let written = ftl.tally.since(&before);
+    writer.flush(ftl)?;
+    result.filled = u64::from(units);
+    if config.stale.is_some() {
+        writer.end_stale().map_err(|bin| NoSpace::Stale(bin.0))?;
+        if written.erases > 0 {
+            return Err(NoSpace::Collected(written.erases));
+        }
+        // Nothing but stale pages was padded.
+        result.stale = written.units[ftl::Source::Padding as usize];
+    }
+    Ok(true)
 }
 
 /// Units that the configuration fills.

@@ -165,11 +165,12 @@ fn preconditioned(
 const ASLEEP: [&str; 6] = ["preset", "concurrency", "scheduler", "buffer", "link", "firmware"];
 /// The same for collection: keys that decide when it works, and not which victims it chooses or how
 /// many.
-const ASLEEP_OF_GC: [&str; 9] = [
+const ASLEEP_OF_GC: [&str; 10] = [
     "idle_gap",
     "pacing",
     "preemptible",
     "reserve_until",
+    "background_begins",
     "blocking",
     "at_once",
     "copy_back",

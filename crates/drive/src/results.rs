@@ -197,6 +197,7 @@ fn collection(measured: &Measured, units_per_block: u32, is_untimed: bool) -> Va
         "max_ns": (timed > 0).then(|| counters.longest_collection.as_ns()),
         "streamed_pages": counters.streamed,
         "out_of_turn": counters.out_of_turn,
+        "skipped_pages": tally.skipped,
         // Null unless recorded.
         "held": measured.unit_held().map(|shares| spread(&shares)),
         // Invalid units among all units of the erased blocks [ATC08, 3.4].
@@ -308,6 +309,7 @@ fn precondition(history: &History) -> Value {
     });
     json!({
         "filled_units": done.filled,
+        "stale_units": done.stale,
         "aged_units": done.aged,
         "write_amplification": done.write_amplification,
         "steady": done.steady,

@@ -53,6 +53,10 @@ pub struct Tally {
     /// Migrations: worn blocks that took the data of other blocks.
     #[serde(default)]
     pub migrations: u64,
+    /// Batches that copy-backs passed over because their data did not fit there
+    /// ([`nand::CopyBackPages`]). They were not programmed.
+    #[serde(default)]
+    pub skipped: u64,
 }
 
 /// Reads units by source. Earlier versions had fewer sources.
@@ -75,6 +79,7 @@ impl Tally {
             collected: self.collected - earlier.collected,
             moved: self.moved - earlier.moved,
             retired: self.retired - earlier.retired,
+            skipped: self.skipped - earlier.skipped,
             migrations: self.migrations - earlier.migrations,
         }
     }

@@ -33,6 +33,7 @@ mod persist;
 pub mod recovery;
 pub mod scrub;
 mod space;
+mod stale;
 pub mod state;
 mod strain;
 mod streams;
@@ -52,8 +53,8 @@ pub use config::{
 pub use factory::FactoryBlocks;
 pub use ftl::Ftl;
 pub use gc::{
-    AtOnce, Blocking, Gain, GcConfig, Level, Pacing, ReserveUntil, Threshold, Thresholds,
-    VictimPolicy,
+    AtOnce, BackgroundBegins, Blocking, Gain, GcConfig, Level, Pacing, ReserveUntil, Threshold,
+    Thresholds, VictimPolicy,
 };
 pub use ids::{Batch, BinId, BlockId, Lpn, PoolId, Ppn, StripeId};
 pub use layout::Layout;

@@ -200,6 +200,12 @@ impl Ftl {
         self.bind(bin, other)
     }
 
+    /// The place in its block of the next batch that [`Ftl::bind`] would bind.
+    pub fn next_place(&self, bin: BinId, stream: Stream) -> u32 {
+        let open = &self.bins[bin].open[stream.row(self.shared).open];
+        open.block.map_or(0, |_| open.next)
+    }
+
     /// The block in which [`Ftl::bind`] would bind the next batch, if it can.
     pub fn next_block(&self, bin: BinId, stream: Stream) -> Option<BlockId> {
         let (row, state) = (stream.row(self.shared), &self.bins[bin]);

@@ -6,6 +6,7 @@ use crate::blocks::Source;
 use crate::ftl::Ftl;
 use crate::gc::Level;
 use crate::ids::{Batch, BinId, BlockId, Lpn, PoolId, Ppn, StripeId};
+use crate::stale::Stale;
 use crate::streams::Stream;
 use crate::stripes::Stripes;
 use engine::bits;
@@ -18,6 +19,8 @@ pub struct Untimed {
     pools: Vec<Pending>,
     /// Stripes whose parity is to be written, if data has parity.
     parity: Option<Due>,
+    /// Stale pages that are still to be laid, if any are.
+    stale: Option<Box<Stale>>,
 }
 
 /// Stripes of one range whose parity is to be written.
@@ -73,7 +76,24 @@ impl Untimed {
         let pools = (0..ftl.layout.pool_count())
             .map(|_| Pending { units: Vec::with_capacity(batch), turn: 0 })
             .collect();
-        Self { choice, pools, parity: ftl.layout.stripes.map(|stripes| Due::new(&stripes)) }
+        let parity = ftl.layout.stripes.map(|stripes| Due::new(&stripes));
+        Self { choice, pools, parity, stale: None }
+    }
+
+    /// Makes a share of each bin's pages stale while units are written: the first blocks that the
+    /// host opens begin with stale pages, a share `of_block` of each, until a share `share` of all
+    /// pages of the bin is stale. Both round up to whole batches.
+    pub fn lay_stale(&mut self, ftl: &Ftl, share: f64, of_block: f64) {
+        self.stale = Some(Box::new(Stale::new(ftl, share, of_block)));
+    }
+
+    /// Ends [`Untimed::lay_stale`]. All units must be written.
+    ///
+    /// # Errors
+    /// The first bin that was written too little for its stale pages.
+    pub fn end_stale(&mut self) -> Result<(), BinId> {
+        let missing = self.stale.take().and_then(|stale| stale.missing());
+        missing.map_or(Ok(()), Err)
     }
 
     /// Writes a logical unit; it is mapped when its batch is full. The parity of its stripe follows
@@ -223,6 +243,9 @@ impl Untimed {
 
     fn program(&mut self, ftl: &mut Ftl, pool: PoolId) -> Result<(), PoolId> {
         let bin = self.choose_bin(ftl, pool).ok_or(pool)?;
+        if let Some(stale) = &mut self.stale {
+            stale.lay(ftl, bin);
+        }
         let batch = ftl.bind(bin, Stream::Host).expect("the chosen bin has room");
         let pending = &mut self.pools[pool.0 as usize];
         commit_batch(ftl, batch, None, &pending.units, Source::Host);
@@ -263,9 +286,7 @@ impl Untimed {
 fn renew(ftl: &mut Ftl, bin: BinId, stream: Stream) {
     while ftl.is_open(bin, stream) {
         let at = ftl.bind(bin, stream).expect("an open block has room");
-        ftl.tally.units[Source::Padding as usize] += u64::from(ftl.layout.units_per_batch);
-        ftl.note_copied(None, at);
-        ftl.finish(at);
+        ftl.pad(at);
     }
     ftl.open_block(bin, stream).expect("enough blocks are free");
 }

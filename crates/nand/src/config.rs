@@ -88,6 +88,18 @@ impl CellKind {
     }
 }
 
+/// Pages of a plane between which a copy-back may move data.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum CopyBackPages {
+    /// From any page to any other.
+    #[default]
+    Any,
+    /// From an odd page of a block to an odd one, from an even page to an even one. A page that does
+    /// not fit stays without data.
+    OddEven,
+}
+
 /// Timing and endurance of the flash and its bus.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -119,6 +131,9 @@ pub struct NandConfig {
     /// units (pages). Not with a synchronous gang.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub codeword: Option<Size>,
+    /// Pages between which a copy-back (`ftl.gc.copy_back`) may move data. Default: any.
+    #[serde(default)]
+    pub copy_back_pages: CopyBackPages,
     /// Rate of each channel: bytes per second, or transfers per second on its 8-bit bus.
     pub channel: Rate,
     /// Times for which the cycles of each command hold the channel. Default: the cycles take no

@@ -11,8 +11,8 @@ mod timing;
 mod units;
 
 pub use config::{
-    CellKind, ConcurrencyConfig, EraseConfig, GangConfig, GangControl, GeometryConfig, NandConfig,
-    ProgramStepsConfig, UnitLevel,
+    CellKind, ConcurrencyConfig, CopyBackPages, EraseConfig, GangConfig, GangControl,
+    GeometryConfig, NandConfig, ProgramStepsConfig, UnitLevel,
 };
 pub use geometry::{ChannelId, DieId, Geometry, PlaneId};
 pub use pulses::{Progress, Pulses, Stop, Stopped, Strain};

@@ -2,7 +2,11 @@
 
 use crate::config::DriveConfig;
 use crate::policies::rotation::Rotation;
-use ftl::{AtOnce, Blocking, GcConfig, Layout, PartialWrites, PoolId, ReserveUntil, Thresholds};
+use ftl::{
+    AtOnce, BackgroundBegins, Blocking, GcConfig, Layout, PartialWrites, PoolId, ReserveUntil,
+    Thresholds,
+};
+use nand::CopyBackPages;
 use settings::Problems;
 
 /// Checks `ftl.gc`, except for its amounts of pages and blocks.
@@ -19,6 +23,7 @@ pub fn check(drive: &DriveConfig, problems: &mut Problems) {
     if gc.reserve_until == Some(ReserveUntil::Stop) && drive.ftl.scrub.is_some() {
         problems.push("drive.ftl.gc.reserve_until", "scrubbing (ftl.scrub) goes between two victims; choose reserve_until = \"erase\", or leave scrub out");
     }
+    check_begins(drive, gc, problems);
     check_blocking(drive, gc, problems);
     check_rotation(drive, problems);
     if let Some(at_once) = gc.at_once {
@@ -40,6 +45,58 @@ pub fn check_gain(gc: &GcConfig, layout: &Layout, problems: &mut Problems) {
     }
     if Thresholds::new(gc, layout).most_coming() == Some(0) && gc.idle_gap.is_none() {
         problems.push(path, "collection ends at the foreground threshold (ftl.gc.stop), where any gain counts; give a higher stop, or leave this out");
+    }
+}
+
+fn check_begins(drive: &DriveConfig, gc: &GcConfig, problems: &mut Problems) {
+    if gc.background_begins == BackgroundBegins::AnyTime {
+        return;
+    }
+    let path = "drive.ftl.gc.background_begins";
+    if drive.scheduler.rounds.is_some() {
+        problems.push(path, "in rounds (scheduler.rounds) a batch calls for collections; choose background_begins = \"any-time\", or leave rounds out (rounds = \"none\")");
+    }
+    if gc.background == gc.foreground && gc.idle_gap.is_none() {
+        problems.push(path, "all collection is in the foreground (ftl.gc.background equals foreground), and that never waits; give a higher background, or choose background_begins = \"any-time\"");
+    }
+}
+
+/// Checks where pages that are copied back must fit.
+pub fn check_copies(drive: &DriveConfig, layout: &Layout, problems: &mut Problems) {
+    if drive.nand.copy_back_pages == CopyBackPages::Any {
+        return;
+    }
+    let path = "drive.nand.copy_back_pages";
+    let ftl = &drive.ftl;
+    let mut refuse = |fault: &str, remedy: &str| {
+        problems.push(path, format!("{fault}; {remedy}, or choose copy_back_pages = \"any\""));
+    };
+    if !ftl.gc.copy_back {
+        refuse("nothing is copied back (ftl.gc.copy_back is false)", "choose copy_back = true");
+    }
+    if ftl.gc.preemptible {
+        refuse(
+            "copies of two victims at a time could need more pages than are free (ftl.gc.preemptible is true)",
+            "choose preemptible = false",
+        );
+    }
+    if layout.planes_per_bin() > 1 || layout.rows_per_batch > 1 {
+        refuse(
+            "only copies of single pages inside one plane are told apart",
+            "choose ftl.allocation.bin = \"plane\", ftl.block_planes = 1 and a ftl.unit of a page at most",
+        );
+    }
+    if drive.geometry.pages_per_block % 2 == 1 {
+        refuse("a block has an odd number of pages", "give an even geometry.pages_per_block");
+    }
+    for (is_on, of) in [
+        (ftl.scrub.is_some(), "scrubbed data (ftl.scrub)"),
+        (ftl.wear.is_some(), "data of worn blocks (ftl.wear)"),
+        (ftl.partial_writes == PartialWrites::Plane, "parts of units (ftl.partial_writes)"),
+    ] {
+        if is_on {
+            refuse(&format!("{of} would be copied to any page"), "leave that out");
+        }
     }
 }
 

@@ -161,6 +161,7 @@ impl Device {
                         gc.channel_kept(base, bin);
                         write.tolerate(base, bin);
                     }
+                    Note::ChannelFree(channel) => gc.channel_free(base, channel),
                     Note::Reserved(bin) => write.tolerate(base, bin),
                     Note::UpdatesEnded => write.end_updates(base, &mut port.requests),
                 }

@@ -152,6 +152,15 @@ impl Base {
             audit.copied(&self.space.ftl, from, to);
         }
     }
+    /// Reports a copy-back; where it moves odd pages to odd ones, a page before it may have no data.
+    #[inline(never)]
+    pub fn audit_fit(&mut self, from: Batch, to: Batch) {
+        if self.space.odd_even
+            && let Some(audit) = &mut self.audit
+        {
+            audit.fits(&self.space.ftl.layout, from, to);
+        }
+    }
     /// Reports that all units of a batch were copied.
     #[inline(never)]
     pub fn audit_batch_copy(&mut self, from: Batch, to: Batch) {

@@ -88,6 +88,27 @@ fn a_watermark_flushes_from_high_to_low() {
 }
 
 #[test]
+fn the_data_that_waited_longest_is_flushed_first_whatever_its_pool() {
+    // Two dies on channels of their own, each a pool. Four of ten pages are flushed at 40 %, down to
+    // three: the oldest one, on either die.
+    for oldest in [0, 1] {
+        let mut bench = Bench::new(&[
+            durability("capacitor"),
+            set("geometry.channels", 2),
+            set("ftl.allocation.pool", "die"),
+            set("buffer.size", "40 KiB"),
+            set("buffer.flush", "{ policy = \"watermark\", high = \"40 %\", low = \"30 %\" }"),
+        ]);
+        let pages = [oldest, 1 - oldest, 2, 3];
+        for (number, page) in pages.into_iter().enumerate() {
+            write_pages(&mut bench, number as u64 * US, &[page]);
+        }
+        bench.settle();
+        assert_eq!(on_flash(&bench, 4), [oldest as u32]);
+    }
+}
+
+#[test]
 fn a_flush_empties_a_buffer_below_its_watermark() {
     let policy = "{ policy = \"watermark\", high = \"50 %\", low = \"20 %\" }";
     let overrides =

@@ -30,7 +30,10 @@ const GANG: &str = "{ channels = 2, control = \"asynchronous\" }";
 const ROUNDS: &str = "drive.scheduler.rounds";
 
 /// Settings that a policy, or a whole family, needs.
-const COMPANIONS: [(&str, &str, &str, &str); 38] = [
+const COMPANIONS: [(&str, &str, &str, &str); 41] = [
+    (COPIES, "*", "drive.ftl.gc.copy_back", "true"),
+    (COPIES, "odd-even", RESERVED, "copied"),
+    (COPIES, "odd-even", "drive.ftl.gc.preemptible", "false"),
     (REBUILD, "*", "drive.ftl.parity.width", "2"),
     (REBUILD, "*", "drive.ftl.allocation.pool", "plane"),
     (FLUSH, "*", RESERVED, "copied"),
@@ -70,6 +73,7 @@ const COMPANIONS: [(&str, &str, &str, &str); 38] = [
     (PARTIAL, "plane", "drive.buffer.order", "fifo"),
     (PARTIAL, "plane", "workload[0].size", "1 KiB"),
 ];
+const COPIES: &str = "drive.nand.copy_back_pages";
 const ROUTING: &str = "drive.scheduler.read_routing";
 const ROTATION: &str = "drive.scheduler.rotation";
 const CONVERT: &str = "drive.scheduler.read_routing.convert";
@@ -163,8 +167,9 @@ fn experiment(choice: &Choice) -> Experiment {
             overrides.push((other.into(), value.into()));
         }
     }
-    if choice.path.starts_with(ROUNDS) || choice.path == RESERVED {
-        // In rounds, and beside a reservation until GC stops, nothing is scrubbed.
+    if choice.path.starts_with(ROUNDS) || [RESERVED, COPIES].contains(&&*choice.path) {
+        // In rounds, beside a reservation until GC stops, and where copies must fit, nothing is
+        // scrubbed.
         overrides.retain(|(path, _)| !path.starts_with("drive.ftl.scrub"));
     }
     let loaded = load::load(&format!("{DRIVE}\n{WORK}"), "policies.toml", &overrides);

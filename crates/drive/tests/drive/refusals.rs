@@ -503,6 +503,46 @@ fn channels_are_reserved_by_collection_that_does_not_yield() {
 }
 
 #[test]
+fn background_collection_that_waits_needs_a_background() {
+    let path = "drive.ftl.gc.background_begins";
+    let quiet = "preemptible = true\nbackground_begins = \"quiet-channel\"";
+    let key = "background_begins";
+    refuse("preemptible = true", quiet, path, key, &["all collection is in the foreground"]);
+    let with_background = file(&[
+        ("preemptible = true", quiet),
+        ("background = \"1 block\"", "background = \"2 blocks\""),
+    ]);
+    let with_background = with_background.replace("stop = \"1 block\"", "stop = \"2 blocks\"");
+    assert!(load::load(&with_background, "ssd.toml", &[]).is_ok());
+}
+
+#[test]
+fn copies_that_must_fit_are_copies_of_pages_inside_planes() {
+    let path = "drive.nand.copy_back_pages";
+    let fits = [
+        ("decode = \"0 us\"", "decode = \"0 us\"\ncopy_back_pages = \"odd-even\""),
+        ("copy_back = false", "copy_back = true"),
+        ("preemptible = true", "preemptible = false"),
+    ];
+    assert!(load::load(&file(&fits), "ssd.toml", &[]).is_ok());
+    for (old, new, phrase) in [
+        ("copy_back = false", "copy_back = false", "copy_back is false"),
+        ("preemptible = true", "preemptible = true", "preemptible is true"),
+        ("pages_per_block = 16", "pages_per_block = 15", "odd number of pages"),
+        ("unit = \"4 KiB\"", "unit = \"8 KiB\"", "single pages"),
+        (
+            "block_planes = 1",
+            "block_planes = 1\nscrub = { choice = \"oldest\", interval = \"1 s\" }",
+            "scrubbed data",
+        ),
+    ] {
+        let rest = fits.into_iter().filter(|(changed, _)| *changed != old);
+        let all: Vec<_> = rest.chain([(old, new)]).collect();
+        refuse_all(&all, path, "copy_back_pages", &[phrase, "copy_back_pages = \"any\""]);
+    }
+}
+
+#[test]
 fn what_is_missing_is_what_helps() {
     // 62 of 64 blocks of data beside an open one: 1 more than the foreground threshold
     // of 1 are 2, which is one block too many.
@@ -944,6 +984,7 @@ fn an_empty_drive_has_nothing_to_age() {
     for (key, line) in [
         ("age", "age = { overwrites = 1.0 }"),
         ("share", "share = \"50 %\""),
+        ("stale", "stale = { share = '10 %', of_block = '50 %' }"),
         ("in_step", "in_step = true"),
     ] {
         let empty = format!("fill = \"empty\"\n{line}");
@@ -952,6 +993,19 @@ fn an_empty_drive_has_nothing_to_age() {
     let full = "fill = \"sequential\"\nin_step = true";
     load::load(&file(&[("fill = \"sequential\"", full)]), "ssd.toml", &[])
         .unwrap_or_else(|problems| panic!("{problems}"));
+}
+
+#[test]
+fn stale_pages_are_some_and_not_all() {
+    for (key, share) in
+        [("share", "0 %"), ("share", "100 %"), ("of_block", "0 %"), ("of_block", "100 %")]
+    {
+        let other = if key == "share" { "of_block" } else { "share" };
+        let line = format!("stale = {{ {key} = \"{share}\", {other} = \"50 %\" }}");
+        let with = format!("fill = \"sequential\"\n{line}");
+        let path = format!("precondition.stale.{key}");
+        refuse("fill = \"sequential\"", &with, &path, &line, &["above 0 % and below 100 %"]);
+    }
 }
 
 // ---- presets and overrides -------------------------------------------------------------------

@@ -118,6 +118,9 @@ pub fn experiment_of(dice: &[u32], initiate: &mut Initiate<'_>) -> String {
         writeln!(text, "power_cut = [{}]", cuts.join(", ")).unwrap();
         recovery(&mut text, &mut power);
     }
+    if power.once_in(2) {
+        try_with(&mut text, "\ndecode = ", "\ncopy_back_pages = \"odd-even\"\ndecode = ");
+    }
     if records {
         writeln!(text, "[record]\ncollection = true").unwrap();
     }
@@ -180,7 +183,19 @@ fn fail(text: &mut String, dice: &mut Dice<'_>) {
         let begin = with.find(key).expect("data has parity, and there is a run") + key.len();
         with.insert_str(begin, &value);
     }
-    if load::load(&with, "case.toml", &[]).is_ok_and(|(experiment, _)| check(&experiment).is_ok()) {
+    if is_sound(&with) {
+        *text = with;
+    }
+}
+
+fn is_sound(text: &str) -> bool {
+    load::load(text, "case.toml", &[]).is_ok_and(|(experiment, _)| check(&experiment).is_ok())
+}
+
+/// Replaces a text, if the experiment is sound then.
+fn try_with(text: &mut String, old: &str, new: &str) {
+    let with = text.replacen(old, new, 1);
+    if with != *text && is_sound(&with) {
         *text = with;
     }
 }
@@ -509,6 +524,10 @@ fn collection(text: &mut String, dice: &mut Dice<'_>, shape: &mut Shape) -> u64 
         "true" if shape.modifies => "false, copy_back_most = 1",
         copy_back => copy_back,
     };
+    let background_begins = match background > foreground && dice.once_in(4) {
+        true => "background_begins = \"quiet-channel\", ",
+        false => "",
+    };
     let window = dice.between(1, 4);
     let may_stream = shape.may_stream
         && (copy_back.starts_with("false") || !shape.copies_all)
@@ -520,7 +539,7 @@ fn collection(text: &mut String, dice: &mut Dice<'_>, shape: &mut Shape) -> u64 
     let pacing = dice.of(&["none", "proportional"]);
     writeln!(
         text,
-        "gc = {{ victim = {victim}, background = \"{}\", foreground = \"{}\", stop = \"{}\", {idle_gap}{least_gain}{at_once}\
+        "gc = {{ victim = {victim}, background = \"{}\", foreground = \"{}\", stop = \"{}\", {idle_gap}{least_gain}{at_once}{background_begins}\
          blocking = \"{blocking}\", preemptible = {preemptible}, copy_back = {copy_back}, streaming = {streaming}, window = {window}, \
          pacing = \"{pacing}\" }}",
         threshold(background),
@@ -633,6 +652,7 @@ fn surroundings(text: &mut String, dice: &mut Dice<'_>, shape: &Shape) {
         "proportional",
         "streaming = true",
         "at_once",
+        "quiet-channel",
         "\"channel\"",
         "\"controller\"",
     ];
@@ -648,7 +668,8 @@ fn surroundings(text: &mut String, dice: &mut Dice<'_>, shape: &Shape) {
     let [read, write, trim, flush] = times;
     writeln!(text, "[drive.scheduler]\nbypass = \"{bypass}\"").unwrap();
     if dice.once_in(2) {
-        let channel = dice.of(&["out-first", "data-first", "commands-first", "by-age"]);
+        let channel =
+            dice.of(&["out-first", "data-first", "commands-first", "by-age", "reads-first"]);
         writeln!(text, "channel = \"{channel}\"").unwrap();
     }
     if in_rounds {

@@ -50,6 +50,18 @@ pub enum Blocking {
     Controller,
 }
 
+/// Moments at which collection above the foreground threshold takes its next victim.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum BackgroundBegins {
+    /// As soon as the bin needs space.
+    #[default]
+    AnyTime,
+    /// When its unit is idle and its channel carries nothing and has nothing to do for hosts: no
+    /// read until its data is out, and no program until it begins, in any unit of the channel.
+    QuietChannel,
+}
+
 /// Limits of the collections that copy at the same time. Where a limit is reached, a collection waits
 /// until another one has finished its copies; those in the foreground go first. Erases do not count.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -80,6 +92,10 @@ pub struct GcConfig {
     pub foreground: Threshold,
     /// Collection stops when the free space rises above this threshold.
     pub stop: Threshold,
+    /// Moments at which collection takes a victim while more is free than the foreground threshold.
+    /// Default: any time.
+    #[serde(default)]
+    pub background_begins: BackgroundBegins,
     /// Least gain of a victim while more is free than the foreground threshold: `"8 pages"`, or
     /// `"5 % of pages"` of a block. Background GC ends early if no victim gains as much, so only the
     /// foreground threshold must be reachable. Default: any gain, and all thresholds must be

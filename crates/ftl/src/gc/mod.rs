@@ -6,7 +6,7 @@ mod gain;
 mod thresholds;
 mod victim;
 
-pub use config::{AtOnce, Blocking, GcConfig, Pacing, ReserveUntil, Threshold};
+pub use config::{AtOnce, BackgroundBegins, Blocking, GcConfig, Pacing, ReserveUntil, Threshold};
 pub use gain::Gain;
 pub use thresholds::{Level, Thresholds};
 pub use victim::{Candidates, Choose, ChooseOutside, Python, VictimPolicy};

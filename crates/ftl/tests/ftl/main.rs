@@ -4,4 +4,5 @@ mod common;
 mod own_units;
 mod parity;
 mod recovery;
+mod stale;
 mod streams;

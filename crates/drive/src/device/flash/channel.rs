@@ -14,9 +14,9 @@ use metrics::{Holder, Ledger, State};
 use nand::GroupId;
 use std::collections::VecDeque;
 
-/// Marks a channel that is reserved for a collection, or for which a collection waits: it must be
-/// served even if no transfer waits.
-pub(super) const RESERVES: u32 = 1 << 31;
+/// Marks a channel that is served with care, even if no transfer waits: it is reserved for a
+/// collection, a collection waits for it, or it ranks operations that begin by their kinds.
+pub(super) const CARE: u32 = 1 << 31;
 
 /// A channel and the operations that wait for it.
 #[derive(Clone)]
@@ -27,17 +27,22 @@ pub struct Channel {
     pub(super) kept: Option<Box<Kept>>,
     /// Bins whose collection waits for a reservation, the oldest first.
     pub(super) claims: VecDeque<BinId>,
+    /// Bins whose collection waits until nothing of hosts uses or awaits the channel.
+    pub(super) watchers: Vec<BinId>,
+    /// Reads for parity that are asked for and have not ended.
+    pub(super) parity_reads: u32,
     pub ledger: Ledger,
-    order: Order,
-    lists: [List; RANKS],
-    /// Ranks in which an operation waits: bit `i` for rank `i`; and [`RESERVES`].
+    pub(super) order: Order,
+    pub(super) lists: [List; RANKS],
+    /// Ranks in which an operation waits: bit `i` for rank `i`; and [`CARE`]. Operations and groups
+    /// that are to begin are of rank `begin` here.
     pub(super) filled: u32,
     /// Order of asking, for this channel alone.
-    next_seq: u64,
-    bound: Option<u64>,
+    pub(super) next_seq: u64,
+    pub(super) bound: Option<u64>,
     /// Groups in which an operation could begin except for the channel, and their places in the
     /// order of asking; used if commands take cycles.
-    groups: VecDeque<(GroupId, u64)>,
+    pub(super) groups: VecDeque<(GroupId, u64)>,
 }
 
 /// The receiver of a free channel.
@@ -54,10 +59,12 @@ impl Channel {
             busy_until: Instant::START,
             kept: None,
             claims: VecDeque::new(),
+            watchers: Vec::new(),
+            parity_reads: 0,
             ledger: Ledger::default(),
             order,
             lists: [List::default(); RANKS],
-            filled: 0,
+            filled: if order.begins.is_some() { CARE } else { 0 },
             next_seq: 0,
             bound: None,
             groups: VecDeque::new(),
@@ -111,7 +118,7 @@ impl Channel {
         (until != Instant::NEVER).then_some(until)
     }
     #[inline]
-    fn rank(&self, op: &Op) -> usize {
+    pub(super) fn rank(&self, op: &Op) -> usize {
         let order = &self.order;
         let rank = match (op.asks_for, op.kind, op.holder) {
             (AsksFor::Command | AsksFor::Both, ..) => order.begin,
@@ -151,6 +158,12 @@ impl Channel {
     pub(super) fn remove(&mut self, ops: &mut Ops, id: OpId) {
         let rank = self.rank(&ops[id]);
         self.lists[rank].remove(ops, id);
+        self.note_filled(rank);
+    }
+
+    /// Updates if anything of a rank waits.
+    #[inline]
+    pub(super) fn note_filled(&mut self, rank: usize) {
         let has_groups = rank == usize::from(self.order.begin) && !self.groups.is_empty();
         if self.lists[rank].head().is_none() && !has_groups {
             self.filled &= !(1 << rank);
@@ -163,15 +176,13 @@ impl Channel {
         self.ledger.bring_up(now);
         self.ledger.occupy(now, State::Reserved);
         (self.busy_until, self.kept) = (Instant::NEVER, Some(Box::new(kept)));
-        self.filled |= RESERVES;
+        self.filled |= CARE;
     }
     /// Ends its reservation. What its unit carries, such as the command of the erase, goes on as on
     /// any channel; what waits for that is returned.
     pub(super) fn give_back(&mut self, now: Instant) -> VecDeque<OpId> {
         let kept = self.kept.take().expect("it is reserved");
-        if self.claims.is_empty() {
-            self.filled &= !RESERVES;
-        }
+        self.end_care();
         if !kept.is_busy(now) {
             self.release(now);
         } else if kept.busy_until != Instant::NEVER {
@@ -179,6 +190,20 @@ impl Channel {
             self.ledger.occupy_until(now, State::Reserved, kept.busy_until);
         }
         kept.waiting
+    }
+    /// Notes that the collection of a bin waits until it is quiet.
+    pub(super) fn watch(&mut self, bin: BinId) {
+        if !self.watchers.contains(&bin) {
+            self.watchers.push(bin);
+        }
+        self.filled |= CARE;
+    }
+    /// Serves it without care from now on, if nothing needs care.
+    pub(super) fn end_care(&mut self) {
+        let needs_none = self.kept.is_none() && self.claims.is_empty() && self.watchers.is_empty();
+        if needs_none && self.order.begins.is_none() {
+            self.filled &= !CARE;
+        }
     }
     #[cold]
     fn take_reserved(&mut self, now: Instant, state: State) {
@@ -193,21 +218,11 @@ impl Channel {
         kept.busy_until = until;
     }
     /// As [`Channel::release`], if it may be reserved.
-    pub(super) fn release_reserving(&mut self, now: Instant) {
+    pub(super) fn release_with_care(&mut self, now: Instant) {
         let Some(kept) = &mut self.kept else { return self.release(now) };
         kept.busy_until = Instant::START;
         self.ledger.occupy(now, State::Reserved);
     }
-    /// As [`Channel::pop`], if a collection may wait for it.
-    #[inline(never)]
-    pub(super) fn pop_reserving(&mut self, ops: &Ops) -> Option<Grant> {
-        let reserves = self.filled & RESERVES;
-        self.filled &= !RESERVES;
-        let grant = self.pop(ops);
-        self.filled |= reserves;
-        grant
-    }
-
     /// The place of a rank's oldest operation in the order of asking, and of its oldest group.
     #[inline]
     fn turns(&self, ops: &Ops, rank: usize) -> [u64; 2] {
@@ -249,10 +264,7 @@ impl Channel {
         } else {
             self.lists[rank].pop_front(ops).map(Grant::Op)
         };
-        let has_groups = rank == usize::from(self.order.begin) && !self.groups.is_empty();
-        if self.lists[rank].head().is_none() && !has_groups {
-            self.filled &= !(1 << rank);
-        }
+        self.note_filled(rank);
         taken.expect("something of the rank waits")
     }
 }

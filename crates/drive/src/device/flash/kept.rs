@@ -3,7 +3,8 @@
 
 use crate::device::Time;
 use crate::device::event::Event;
-use crate::device::flash::channel::{Grant, RESERVES};
+use crate::device::flash::care::Beginning;
+use crate::device::flash::channel::{CARE, Grant};
 use crate::device::flash::op::{AsksFor, Class, Op};
 use crate::device::flash::reservation::Kept;
 use crate::device::flash::{Flash, Note, Placement};
@@ -90,7 +91,7 @@ impl Flash {
         }
         if !state.claims.contains(&bin) {
             state.claims.push_back(bin);
-            state.filled |= RESERVES;
+            state.filled |= CARE;
         }
         self.await_channel(time, channel);
         false
@@ -102,7 +103,7 @@ impl Flash {
         let state = &self.channels[channel];
         let is_in_foreground = |bin: &BinId| self.class_of(p, *bin) != Class::Background;
         let in_foreground = state.claims.iter().position(is_in_foreground);
-        let any = (state.filled == RESERVES && !state.claims.is_empty()).then_some(0);
+        let any = (state.filled == CARE && !state.claims.is_empty()).then_some(0);
         let Some(place) = in_foreground.or(any) else { return false };
         let claimed = self.channels[channel].claims.remove(place);
         let bin = claimed.expect("a place in the list");
@@ -135,8 +136,8 @@ impl Flash {
         self.follow(time, bin, cells);
     }
 
-    /// Serves a channel that is reserved, or for which a collection waits.
-    pub(super) fn serve_reserving<P: Placement>(
+    /// Serves a channel that needs care.
+    pub(super) fn serve_with_care<P: Placement>(
         &mut self,
         time: &mut Time,
         p: &mut P,
@@ -146,10 +147,12 @@ impl Flash {
             if self.channels[channel].is_busy(time.now) {
                 return self.await_channel(time, channel);
             }
-            match self.channels[channel].pop_reserving(&self.ops) {
+            let groups = &self.groups;
+            let of_group = |group: GroupId| Beginning::next_of(&groups[group]);
+            match self.channels[channel].pop_with_care(&mut self.ops, of_group) {
                 Some(Grant::Op(id)) => self.grant(time, p, id),
                 Some(Grant::Group(group)) => self.serve(time, p, group),
-                None => return,
+                None => return self.tell_watchers(channel),
             }
         }
     }
@@ -198,15 +201,13 @@ impl Flash {
     ) {
         let state = &mut self.channels[channel];
         state.claims.retain(|claim| *claim != bin);
-        if state.claims.is_empty() && state.kept.is_none() {
-            state.filled &= !RESERVES;
-        }
+        state.end_care();
         if self.has_channel(channel, bin) {
             for id in self.channels[channel].give_back(time.now) {
                 let asks_for = self.ops[id].asks_for;
                 self.channels[channel].push(&mut self.ops, id, asks_for);
             }
-            self.serve_reserving(time, p, channel);
+            self.serve_with_care(time, p, channel);
         }
     }
 }

@@ -1,5 +1,6 @@
 //! The flash array: units, channels, the operations that use them, and the order of those.
 
+mod care;
 mod carry;
 pub mod channel;
 mod command;
@@ -16,6 +17,7 @@ mod new;
 pub mod op;
 mod place;
 pub mod queue;
+mod quiet;
 mod reads;
 mod reservation;
 mod schedule;
@@ -112,6 +114,8 @@ pub enum Note {
     RoundEnded(GroupId),
     /// A channel is reserved for the collection of a bin, which waited for it.
     ChannelKept(BinId),
+    /// A channel carries nothing, and collections wait until it has nothing to do for hosts.
+    ChannelFree(ChannelId),
     /// A bin's unit is reserved for its collection, if writes do not wait for that.
     Reserved(BinId),
     /// Updates of stripes end because collection holds their last units.
@@ -157,6 +161,8 @@ pub struct Flash {
     shape: Shape,
     /// Idle time after which a group is reported as idle, if it ever is.
     idle_gap: Option<Span>,
+    /// True if background collection waits until its channel has nothing to do for hosts.
+    awaits_quiet: bool,
     /// True if pages that collection reads may stream to another package.
     streams: bool,
     // ---- state ----
@@ -206,7 +212,7 @@ impl Flash {
             program_rules: _, suspends: _, bins_of_group: _, uniform: _, short_ways: _,
             queues_all: _, begins_at_once: _,
             only_serves_queues: _, commands: _, channels_of: _, all_cells: _, shape: _, idle_gap: _,
-            streams: _,
+            streams: _, awaits_quiet: _,
             // Counts go on.
             chained: _, next_seq: _, counters: _,
             // State that begins anew.

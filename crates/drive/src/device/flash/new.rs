@@ -11,7 +11,7 @@ use crate::device::flash::shape::Shape;
 use crate::device::flash::working::Rules;
 use crate::device::flash::{BinPlace, Flash, command};
 use engine::{Column, Instant};
-use ftl::{BinId, Layout};
+use ftl::{BackgroundBegins, BinId, Layout};
 use nand::{Geometry, GroupId, Timing, Units};
 use std::collections::VecDeque;
 
@@ -29,6 +29,7 @@ impl Flash {
         let scheduler = &config.scheduler;
         let commands = timing.cycles.is_some();
         let suspends = erase_rules.is_on || program_rules.is_on;
+        let awaits_quiet = config.ftl.gc.background_begins == BackgroundBegins::QuietChannel;
         let schedule = Schedule::new(scheduler, &units);
         Self {
             tells_reservations: config.ftl.flushes_round_gc(),
@@ -42,10 +43,7 @@ impl Flash {
             shape: Shape::new(layout, &timing),
             ops: Ops::default(),
             payloads: Payloads::new(layout.units_per_batch),
-            groups: Column::filled(
-                Group::new(units.cells_per_group, commands),
-                units.groups as usize,
-            ),
+            groups: new_groups(&units, commands),
             ledgers: Ledgers::new(&units, &places),
             holds: None,
             erased_at: Column::filled(Instant::START, layout.bins as usize),
@@ -58,7 +56,8 @@ impl Flash {
             begins_at_once: schedule.begins_at_once(),
             only_serves_queues: schedule.begins_at_once()
                 && config.ftl.gc.idle_gap.is_none()
-                && !suspends,
+                && !suspends
+                && !awaits_quiet,
             schedule,
             commands,
             channels_of: command::channels_of(&places, units.groups),
@@ -68,6 +67,7 @@ impl Flash {
             notes: VecDeque::new(),
             idle_gap: config.ftl.gc.idle_gap.map(|gap| gap.span()),
             streams: config.ftl.gc.streaming,
+            awaits_quiet,
             all_cells: u64::MAX >> (64 - units.cells_per_group),
             uniform,
             places,
@@ -76,6 +76,10 @@ impl Flash {
             units,
         }
     }
+}
+
+fn new_groups(units: &Units, commands: bool) -> Column<GroupId, Group> {
+    Column::filled(Group::new(units.cells_per_group, commands), units.groups as usize)
 }
 
 /// The bins of each group of units, in order.

@@ -141,6 +141,18 @@ impl Group {
     pub fn kept_for(&self) -> Option<BinId> {
         self.reserved_by
     }
+    /// True if a read that is not of a collection waits.
+    pub fn has_reads(&self) -> bool {
+        self.classes & (HOST_READS | BOUNDED_READS) != 0
+    }
+    /// True if an operation of a collection waits that goes before programs of hosts.
+    pub fn has_foreground(&self) -> bool {
+        self.classes >> Class::Foreground as u32 & 1 == 1
+    }
+    /// True if an operation waits that is not of a collection.
+    pub fn has_work_of_hosts(&self) -> bool {
+        self.classes & !(BACKGROUND | RESERVED | 1 << Class::Foreground as u32) != 0
+    }
     /// Number of operations that wait.
     #[inline]
     pub fn queued(&self) -> u32 {

@@ -18,6 +18,8 @@ pub struct Job {
     pub(in crate::device) look: bool,
     /// A block was collected since one was last scrubbed.
     pub(in crate::device) collected: bool,
+    /// Copy-backs of the victim would gain no space: its data goes through the controller.
+    pub(in crate::device) by_controller: bool,
     /// Units that were read and not yet written: logical unit and the place it was read from.
     pub(in crate::device) staged: Vec<[u32; 2]>,
     pub(in crate::device) erases: u32,

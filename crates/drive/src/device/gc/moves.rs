@@ -73,6 +73,7 @@ impl Gc {
         self.begin_move(base, bin, at, valid);
         let (reader, writer) = (self.reader_of(base, bin), self.writer_of(base, bin));
         let copies_back = self.config.copy_back
+            && !self.jobs[bin].by_controller
             && valid == base.space.ftl.layout.whole_batch()
             && base.space.ftl.may_be_copied(at)
             && base.space.may_copy_back(writer, bin, at);
@@ -186,6 +187,9 @@ impl Gc {
         let at = base.flash.op(op).at();
         let count = base.space.ftl.layout.units_per_batch;
         if base.is_audited() {
+            if base.flash.op(op).kind == OpKind::CopyBack {
+                base.audit_fit(from, at);
+            }
             base.audit_batch_copy(from, at);
         }
         if base.flash.op(op).kind == OpKind::CopyBack {

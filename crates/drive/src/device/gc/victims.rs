@@ -4,7 +4,8 @@ use crate::device::Base;
 use crate::device::gc::Gc;
 use crate::device::gc::gate::{Leave, Maintenance};
 use ftl::wear::Migration;
-use ftl::{BinId, BlockId, Stream};
+use ftl::{BackgroundBegins, BinId, BlockId, Level, Stream};
+use nand::ChannelId;
 
 impl Gc {
     /// Chooses the next victim, of collection or of scrubbing.
@@ -70,6 +71,10 @@ impl Gc {
             base.space.task_mut(bin).running = to_come > 0;
             return false;
         }
+        let anytime = self.config.background_begins == BackgroundBegins::AnyTime;
+        if !anytime && !self.is_undisturbing(base, bin) {
+            return false;
+        }
         if self.asks_leave(base, bin, Maintenance::Collection) != Leave::Go {
             return false;
         }
@@ -83,17 +88,34 @@ impl Gc {
         if !self.config.preemptible {
             self.reserve(base, bin);
         }
+        let by_controller = base.space.odd_even && !base.space.copies_gain(bin, victim);
         let pace = self.pace_of(base, victim);
         let now = base.time.now;
         let job = &mut self.jobs[bin];
         debug_assert!(job.victim.is_none(), "a bin moves one victim at a time");
         job.chosen.push((victim, now));
         job.victim = Some(victim);
-        job.collected = true;
+        (job.collected, job.by_controller) = (true, by_controller);
         job.next = 0;
         let task = base.space.task_mut(bin);
         (task.scrubs, task.pace) = (false, pace);
         true
+    }
+
+    /// True if a bin's collection is not in the background, or its channel has nothing to do for
+    /// hosts.
+    #[inline(never)]
+    fn is_undisturbing(&self, base: &mut Base, bin: BinId) -> bool {
+        let goes_first =
+            base.space.ftl.level(bin) == Level::Foreground || base.space.task(bin).debt > 0;
+        goes_first || base.flash.is_quiet(&mut base.time, bin)
+    }
+
+    /// Lets collections choose victims that waited until a channel has nothing to do for hosts.
+    pub(in crate::device) fn channel_free(&mut self, base: &mut Base, channel: ChannelId) {
+        for bin in base.flash.take_watchers(&mut base.time, channel) {
+            self.collect_if_needed(base, bin);
+        }
     }
 
     /// Number of a victim's valid units that are moved for each batch of space that it gains: never

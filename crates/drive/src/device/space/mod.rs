@@ -15,6 +15,7 @@ use engine::Column;
 use ftl::{BinId, Ftl, Pacing, PoolId};
 use guests::Guests;
 use home::Home;
+use nand::CopyBackPages;
 use pool::Pool;
 
 /// The firmware, its pools and bins, and the operations that wait for space.
@@ -24,6 +25,8 @@ pub struct Space {
     preemptible: bool,
     pacing: Pacing,
     buffer: BufferConfig,
+    /// True if a copy-back moves odd pages to odd ones and even pages to even ones.
+    pub(in crate::device) odd_even: bool,
     /// True if collections also begin in idle gaps: those that found nothing try again once data
     /// has become invalid.
     idles: bool,
@@ -70,6 +73,7 @@ impl Space {
             preemptible: config.ftl.gc.preemptible,
             pacing: config.ftl.gc.pacing,
             buffer: config.buffer.clone(),
+            odd_even: config.nand.copy_back_pages == CopyBackPages::OddEven,
             idles: config.ftl.gc.idle_gap.is_some(),
             ftl,
         }
@@ -82,7 +86,7 @@ impl Space {
         // All fields are named, so that the compiler reports one that is added later.
         #[rustfmt::skip]
         let Self {
-            preemptible: _, pacing: _, buffer: _, idles: _, ftl: _,
+            preemptible: _, pacing: _, buffer: _, odd_even: _, idles: _, ftl: _,
             spaces: _, pools: _, bins: _, to_collect: _, starved: _, parked_parts: _,
             was_starved: _, has_died: _, due_pools: _, guests: _,
         } = self;

@@ -8,7 +8,7 @@ use crate::device::ids::OpId;
 use crate::device::space::Space;
 use crate::device::space::waits::SpaceSnapshot;
 use engine::Instant;
-use ftl::{Batch, BinChoice, BinId, Full, Level, Lpn, PoolId, Stream};
+use ftl::{Batch, BinChoice, BinId, BlockId, Full, Level, Lpn, PoolId, Stream};
 use metrics::{Holder, Snapshot};
 
 impl Space {
@@ -122,6 +122,34 @@ impl Space {
         self.ftl.bind(bin, self.ftl.scrub_stream())
     }
 
+    /// The page after one to which a copy-back may not move its data: that page stays without data.
+    /// There is a page, as [`Space::copies_gain`] has found.
+    #[inline(never)]
+    fn fitting(&mut self, bin: BinId, at: Batch) -> Batch {
+        self.ftl.skip(at);
+        self.ftl.bind(bin, Stream::Gc).expect("room for all copies of a victim")
+    }
+
+    /// True if copy-backs of all valid pages of a victim take fewer pages than its erase frees, and
+    /// there is room for them, where some pages stay without data ([`nand::CopyBackPages::OddEven`]).
+    /// Pages of which a part is valid, or that have been copied too often, take one each at most, and
+    /// a copy-back of any other page may take two then.
+    #[inline(never)]
+    pub(in crate::device) fn copies_gain(&self, bin: BinId, victim: BlockId) -> bool {
+        let ftl = &self.ftl;
+        let (mut taken, mut pages, mut all_copied) = (0, 0, true);
+        let mut next = ftl.next_place(bin, Stream::Gc);
+        let mut at = Batch { block: victim, batch: 0 };
+        while let Some((from, valid)) = ftl.next_valid_batch(at) {
+            all_copied &= valid == ftl.layout.whole_batch() && ftl.may_be_copied(from);
+            let step = if next % 2 == from.batch % 2 { 1 } else { 2 };
+            (taken, next, pages) = (taken + step, next + step, pages + 1);
+            at.batch = from.batch + 1;
+        }
+        let taken = if all_copied { taken } else { 2 * pages };
+        taken < ftl.layout.batches_per_block && taken <= ftl.room(bin, Stream::Gc)
+    }
+
     fn is_of(&self, pool: PoolId, bin: BinId) -> bool {
         self.ftl.layout.pool_of_bin(bin) == pool
     }
@@ -205,7 +233,12 @@ impl Placement for Space {
             Holder::Scrub => self.bind_scrubbed(bin),
             _ => self.ftl.bind(bin, Stream::Gc),
         };
-        let Ok(at) = bound else { return Bound::Nowhere };
+        let Ok(mut at) = bound else { return Bound::Nowhere };
+        let mut opens = at.batch == 0;
+        if op.kind == OpKind::CopyBack && self.odd_even && at.batch % 2 != op.row % 2 {
+            at = self.fitting(bin, at);
+            opens |= at.batch == 0;
+        }
         op.block = at.block;
         op.batch = at.batch;
         if op.kind != OpKind::CopyBack {
@@ -214,10 +247,10 @@ impl Placement for Space {
         let mut bound = Bound::Here;
         if is_hosts {
             bound = self.bound_for_host(op, payloads);
-        } else if at.batch == 0 {
+        } else if opens {
             self.update_home(bin);
         }
-        if at.batch == 0 || self.ftl.counts_pages() {
+        if opens || self.ftl.counts_pages() {
             // A block was opened (or a page taken): there is less free space than before.
             self.to_collect.push(bin);
         }

@@ -21,10 +21,18 @@ impl Write {
         self.flush_pool(base, pool);
     }
 
+    /// Forms programs of all pools: first of the pool whose first entry has waited longest.
+    #[inline(never)]
     pub(in crate::device) fn flush_pools(&mut self, base: &mut Base) {
-        for pool in 0..base.space.ftl.layout.pool_count() {
-            self.flush_pool(base, PoolId(pool));
+        let mut pools = std::mem::take(&mut self.by_age);
+        let all = (0..base.space.ftl.layout.pool_count()).map(PoolId);
+        let since = |pool| self.buffer.head(pool).map(|head| self.buffer.entry(head).since);
+        pools.extend(all.map(|pool| (since(pool).unwrap_or(Instant::NEVER), pool)));
+        pools.sort_unstable();
+        for (_, pool) in pools.drain(..) {
+            self.flush_pool(base, pool);
         }
+        self.by_age = pools;
     }
 
     /// Forms as many programs of a pool as its policy and its bins allow.

@@ -65,6 +65,8 @@ pub struct Write {
     /// True while the units of a write are taken in; and the pools that listed some.
     admitting: bool,
     listed: Vec<PoolId>,
+    /// Pools by the age of their first entries, while programs of all are formed; else empty.
+    by_age: Vec<(Instant, PoolId)>,
 }
 
 impl Write {
@@ -99,6 +101,7 @@ impl Write {
             wait_for_room: Blame::default(),
             admitting: false,
             listed: Vec::new(),
+            by_age: Vec::new(),
         }
     }
 

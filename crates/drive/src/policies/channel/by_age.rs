@@ -11,6 +11,6 @@ pub struct ByAge {}
 
 impl Orders for ByAge {
     fn order(&self) -> Order {
-        Order { out_of_hosts: 0, out: 0, into: 0, begin: 0, bounded: true }
+        Order { out_of_hosts: 0, out: 0, into: 0, begin: 0, begins: None, bounded: true }
     }
 }

@@ -11,6 +11,6 @@ pub struct CommandsFirst {}
 
 impl Orders for CommandsFirst {
     fn order(&self) -> Order {
-        Order { out_of_hosts: 1, out: 2, into: 3, begin: 0, bounded: true }
+        Order { out_of_hosts: 1, out: 2, into: 3, begin: 0, begins: None, bounded: true }
     }
 }

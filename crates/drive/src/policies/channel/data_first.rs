@@ -18,6 +18,6 @@ pub struct DataFirst {
 
 impl Orders for DataFirst {
     fn order(&self) -> Order {
-        Order { out_of_hosts: 0, out: 1, into: 2, begin: 3, bounded: !self.strict }
+        Order { out_of_hosts: 0, out: 1, into: 2, begin: 3, begins: None, bounded: !self.strict }
     }
 }

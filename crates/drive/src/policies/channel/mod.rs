@@ -6,7 +6,7 @@
 
 mod order;
 
-pub use order::{Order, Orders, RANKS};
+pub use order::{Begins, Order, Orders, RANKS};
 
 settings::family! {
     /// Order in which a channel serves the transfers that wait for it.
@@ -20,6 +20,9 @@ settings::family! {
     /// Operations that begin, so that units have work; then data that waits, that of host reads
     /// first.
     "commands-first" => commands_first::CommandsFirst,
+    /// Operations that begin of collections whose unit is reserved for them, or that go before
+    /// programs; then reads that begin; then data on its way out; then the rest, by age.
+    "reads-first" => reads_first::ReadsFirst,
     /// First come, first served.
     "by-age" => by_age::ByAge,
 }
@@ -42,7 +45,11 @@ mod tests {
             let order = policy.order();
             assert_eq!(order, policy.order());
             assert!(order.bounded, "{policy:?}: without bounds only where it is asked for");
-            let ranks = [order.out_of_hosts, order.out, order.into, order.begin];
+            let begins = order.begins.map_or([order.begin; 2], |of| [of.collection, of.read]);
+            let [of_collection, of_read] = begins;
+            let data = [order.out_of_hosts, order.out, order.into];
+            let ranks: Vec<u8> =
+                data.into_iter().chain([order.begin, of_collection, of_read]).collect();
             assert!(ranks.iter().all(|rank| usize::from(*rank) < RANKS), "{policy:?}");
             assert!(ranks.contains(&0), "{policy:?}");
         }

@@ -14,9 +14,20 @@ pub struct Order {
     pub into: u8,
     /// An operation that is to begin: its command, and for a program its data.
     pub begin: u8,
+    /// Ranks of their own of some operations that are to begin, if there are any.
+    pub begins: Option<Begins>,
     /// While a transfer of a larger rank waits, only transfers that waited when it could first have
     /// gone may go before it, so that nothing starves.
     pub bounded: bool,
+}
+
+/// Ranks of operations that are to begin.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Begins {
+    /// Of a collection whose unit is reserved for it, or that goes before programs of hosts.
+    pub collection: u8,
+    /// A read that is not of a collection.
+    pub read: u8,
 }
 
 /// Ranks the transfers that wait for a channel.

@@ -11,6 +11,6 @@ pub struct OutFirst {}
 
 impl Orders for OutFirst {
     fn order(&self) -> Order {
-        Order { out_of_hosts: 0, out: 1, into: 2, begin: 2, bounded: true }
+        Order { out_of_hosts: 0, out: 1, into: 2, begin: 2, begins: None, bounded: true }
     }
 }

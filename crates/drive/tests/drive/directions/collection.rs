@@ -429,6 +429,20 @@ fn sharing_cases() -> Vec<Case> {
                 [(bench.settle() - start) / US, carried.as_ns() / US]
             })
             .under([("false", [300 + 425 + 1_500, 300]), ("true", [300 + 225 + 1_500, 100])]),
+        // A read of die 1, from 290 us on, has its data out at 415. Die 0 has a victim and is idle from
+        // 300 us on.
+        of_collection("drive.ftl.gc.background_begins", &thresholds(1, 2, 2))
+            .see("the beginning of a collection beside a read of another die, us", |scene| {
+                let (mut bench, start) = poised(scene);
+                bench.submit(start, Kind::Write, page(0, 5), PAGE);
+                bench.submit(start + 290 * US, Kind::Read, page(1, 6), PAGE);
+                while reads_begun(&bench) == 0 {
+                    assert!(bench.step(), "it collects");
+                }
+                (bench.device.now().as_ns() - start) / US
+            })
+            .left_out(300)
+            .under([("any-time", 300), ("quiet-channel", 415)]),
         // Past the controller: read in 125 us, and programmed elsewhere in 200 us.
         of_collection("drive.ftl.gc.streaming", &[])
             .given(&two_packages())

@@ -4,7 +4,9 @@ use crate::common::{Override, set};
 use crate::directions::case::{Case, REFUSED, Scene, case};
 use crate::directions::requests::{KIB, PAGE, READ, US, WRITE};
 use crate::poised::{page, shape};
+use drive::OpKind;
 use host::Kind;
+use metrics::Holder;
 
 /// Reads of the first five pages of a block, one by one.
 fn reads(scene: &Scene) -> Vec<u64> {
@@ -51,6 +53,24 @@ fn of_an_erase(parameter: &'static str) -> Case {
 const BEFORE: u64 = WRITE + READ + WRITE;
 const ERASE: u64 = 1_500 * US;
 
+/// Pages without data, copies, and moves through the controller, of the first collection, after
+/// writes of some pages of die 0.
+fn moved(scene: &Scene, rewritten: &[u64]) -> [u64; 3] {
+    let mut bench = scene.bench();
+    for number in rewritten.iter().chain([&9]) {
+        bench.alone(Kind::Write, page(0, *number), PAGE);
+    }
+    bench.settle();
+    let counters = bench.device.counters();
+    let commands = |kind, holder| counters.commands(kind, holder);
+    assert_eq!(commands(OpKind::Erase, Holder::Erase), 1, "it collected once");
+    [
+        bench.device.ftl().tally.skipped,
+        commands(OpKind::CopyBack, Holder::GcProgram),
+        commands(OpKind::Program, Holder::GcProgram),
+    ]
+}
+
 /// The share of the first erases that retired their block.
 fn retired_by_an_erase(scene: &Scene) -> f64 {
     let mut bench = scene.bench();
@@ -82,6 +102,25 @@ pub fn cases() -> Vec<Case> {
         case("drive.nand.cell").filled().given(&given).see("reads of rows 0 to 4, us", typed)
     };
     vec![
+        // Page 2 of the victim is copied behind page 0 of a block: to page 1, or to page 2.
+        case("drive.nand.copy_back_pages")
+            .given(&shape(&[set("precondition.fill", "sequential")]))
+            .given(&[set("ftl.gc.copy_back", "true"), set("ftl.gc.preemptible", "false")])
+            .see("pages without data, copies, and moves through the controller", |scene| {
+                moved(scene, &[0, 1, 3, 4])
+            })
+            .left_out([0, 1, 0])
+            .under([("any", [0, 1, 0]), ("odd-even", [1, 1, 0])]),
+        // Copies of pages 0 and 2 would take pages 2 and 4 behind page 0, and so gain nothing: four
+        // pages go, and four come.
+        case("drive.nand.copy_back_pages")
+            .given(&shape(&[set("precondition.fill", "sequential")]))
+            .given(&[set("ftl.gc.copy_back", "true"), set("ftl.gc.preemptible", "false")])
+            .see("pages without data, copies, and moves through the controller", |scene| {
+                moved(scene, &[1, 3, 4, 6])
+            })
+            .left_out([0, 2, 0])
+            .under([("any", [0, 2, 0]), ("odd-even", [0, 0, 2])]),
         // Row i is of type i mod the bits of a cell.
         of_reads("drive.nand.cell").at("drive.nand").beside(&["drive.nand.read"]).under([
             ("{ cell = 'slc', read = ['25 us'] }", [125, 125, 125, 125, 125]),

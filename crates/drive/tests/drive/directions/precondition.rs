@@ -5,7 +5,7 @@ use crate::directions::case::{Case, Predicted, Scene, case};
 use crate::directions::scratch::written;
 use crate::poised::shape;
 use drive::Snapshot;
-use ftl::{BinId, BlockState, Lpn, Ppn, Source, Stream};
+use ftl::{BinId, BlockId, BlockState, Lpn, Ppn, Source, Stream};
 use std::collections::BTreeSet;
 
 /// Units that hold data, units at the place where a fill by address puts them, and occupied places
@@ -27,6 +27,17 @@ fn aged(scene: &Scene) -> u64 {
     done.aged
 }
 
+/// Units on flash without valid data, and blocks with some.
+fn stale(scene: &Scene) -> [u64; 2] {
+    let bench = scene.bench();
+    let ftl = bench.device.ftl();
+    let closed = |block: &BlockId| ftl.block_states()[block.0 as usize] == BlockState::Closed;
+    let blocks = (0..ftl.layout.blocks()).map(BlockId).filter(closed);
+    let of_blocks = blocks.map(|block| ftl.layout.units_per_block() - ftl.valid_units(block));
+    let some: Vec<u32> = of_blocks.filter(|units| *units > 0).collect();
+    [some.iter().sum::<u32>().into(), some.len() as u64]
+}
+
 const UNITS: &str = "units that hold data, those that lie in order, and places they take";
 
 /// The snapshot of a drive of which a share is full, in a file.
@@ -45,6 +56,11 @@ fn by_chance() -> Predicted {
 pub fn cases() -> Vec<Case> {
     let filled_and_aged =
         [set("precondition.fill", "sequential"), set("precondition.age.overwrites", "50.0")];
+    let filled_and_stale = [
+        set("precondition.fill", "sequential"),
+        set("precondition.share", "50 %"),
+        set("precondition.stale", "{ share = '12.5 %', of_block = '50 %' }"),
+    ];
     vec![
         // Of a random permutation one stays in the mean, more than ten 1 in 10^8 times.
         case("precondition.fill")
@@ -65,6 +81,15 @@ pub fn cases() -> Vec<Case> {
             .given(&filled_and_aged)
             .see("units written by ageing", aged)
             .under([("0.0", 0), ("0.5", 384), ("2.5", 1_920)]),
+        // Of 64 blocks of 16 pages an eighth of the pages, 128, half of a block each: in 16 blocks.
+        case("precondition.stale.share")
+            .given(&filled_and_stale)
+            .see("stale units, and blocks with some", stale)
+            .under([("12.5 %", [128, 16]), ("25 %", [256, 32])]),
+        case("precondition.stale.of_block")
+            .given(&filled_and_stale)
+            .see("stale units, and blocks with some", stale)
+            .under([("25 %", [128, 32]), ("50 %", [128, 16])]),
         // Ageing leaves open blocks that are partly written in at least one of the two bins, for this
         // seed. In step both are new, and one block more than `stop` is free beside them.
         case("precondition.in_step")

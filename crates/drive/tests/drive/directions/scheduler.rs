@@ -29,7 +29,7 @@ pub fn cases() -> Vec<Case> {
         })
         .under([("none", 125 + 300), ("batch", 2 * 125 + 300), ("drain", 3 * 125 + 300)]);
     let mut cases = routing_cases();
-    cases.extend([bypass, channel_case(), strict_case()]);
+    cases.extend([bypass, channel_case(), beginning_case(), strict_case()]);
     cases
 }
 
@@ -59,7 +59,38 @@ fn channel_case() -> Case {
             ("out-first", 425 + 200),
             ("data-first", 425 + 200),
             ("commands-first", 225 + 200),
+            ("reads-first", 425 + 200),
             ("by-age", 325 + 200),
+        ])
+}
+
+/// One channel, three dies, and commands of 10 us. Data of the first read has the channel from 35 to
+/// 135 us. Data of the second has waited since 47, the third read since 60, a write since 50. With
+/// reads first the third begins next, and then the second's data goes. The third's data asks at 170,
+/// after the write could first have gone, so the write goes before it.
+fn beginning_case() -> Case {
+    case("drive.scheduler.channel.policy")
+        .filled()
+        .given(&[
+            set("geometry.dies_per_package", 4),
+            set("geometry.blocks_per_plane", 16),
+            set("ftl.allocation.pool", "die"),
+            set("nand.command_cycles", "{ read = '10 us', program = '10 us', erase = '10 us' }"),
+        ])
+        .see("a read, one that waits to begin, and a write, us", |scene| {
+            let mut bench = scene.bench();
+            bench.submit(0, Kind::Read, 0, PAGE);
+            let second = bench.submit(12 * US, Kind::Read, PAGE, PAGE);
+            let write = bench.submit(50 * US, Kind::Write, 3 * PAGE, PAGE);
+            let third = bench.submit(60 * US, Kind::Read, 2 * PAGE, PAGE);
+            bench.settle();
+            [second, third, write].map(|tag| bench.done(tag).finished / US)
+        })
+        .under([
+            // The third begins from 135 to 145; the write is sent from 245 to 355.
+            ("reads-first", [245, 245 + 110 + 100, 245 + 110 + 200]),
+            // The second's data first; then, by age, the write from 235 to 345, and the third.
+            ("data-first", [235, 235 + 110 + 10 + 25 + 100, 235 + 110 + 200]),
         ])
 }
 

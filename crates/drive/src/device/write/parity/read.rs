@@ -41,7 +41,8 @@ impl Write {
         }
         for (member, piece) in pieces.into_iter().enumerate() {
             let owner = Owner::ParityRead(id, member as u32);
-            base.ask_piece(piece, Holder::Parity, Class::RmwRead, owner);
+            let op = base.ask_piece(piece, Holder::Parity, Class::RmwRead, owner);
+            base.flash.note_parity_read(op, true);
         }
     }
 
@@ -54,6 +55,7 @@ impl Write {
         (id, member): (UpdateId, u32),
     ) {
         let (fails, at) = base.decoded_unless_failed(op);
+        base.flash.note_parity_read(op, false);
         let blame = base.flash.blame(op);
         let updates = self.updates_mut();
         let update = &mut updates.updates[id];

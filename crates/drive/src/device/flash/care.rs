@@ -1,0 +1,120 @@
+//! Channels that are served with care: collections wait for them or have reserved them, or
+//! operations that begin are ranked by their kinds.
+
+use crate::device::flash::channel::{CARE, Channel, Grant};
+use crate::device::flash::op::{AsksFor, Class, Op, Ops};
+use crate::device::flash::queue::Group;
+use crate::policies::channel::Begins;
+use nand::GroupId;
+
+/// Kinds of operations that are to begin.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Beginning {
+    /// Of a collection whose unit is reserved for it, or that goes before programs of hosts.
+    Collection,
+    /// A read that is not of a collection.
+    Read,
+    Other,
+}
+
+impl Beginning {
+    fn of(op: &Op) -> Self {
+        if matches!(op.class, Class::Reserved | Class::Foreground) {
+            Self::Collection
+        } else if op.class.is_read() || op.class.is_bounded() {
+            Self::Read
+        } else {
+            Self::Other
+        }
+    }
+    /// The kind of what begins next in a group.
+    pub fn next_of(group: &Group) -> Self {
+        if group.has_reservation() {
+            Self::Collection
+        } else if group.has_reads() {
+            Self::Read
+        } else if group.has_foreground() {
+            Self::Collection
+        } else {
+            Self::Other
+        }
+    }
+}
+
+/// What waits for a channel: its rank, its place in the order of asking, and itself.
+type Waiting = (u8, u64, Grant);
+
+impl Channel {
+    /// As [`Channel::pop`], of a channel that is served with care; `of_group` gives the kind of what
+    /// begins next in a group.
+    #[inline(never)]
+    pub(super) fn pop_with_care(
+        &mut self,
+        ops: &mut Ops,
+        of_group: impl Fn(GroupId) -> Beginning,
+    ) -> Option<Grant> {
+        let care = self.filled & CARE;
+        self.filled &= !CARE;
+        let grant = match self.order.begins {
+            None => self.pop(ops),
+            Some(begins) => self.pop_by_kind(ops, begins, of_group),
+        };
+        self.filled |= care;
+        grant
+    }
+
+    /// Takes the next operation or group where those that begin are ranked by their kinds.
+    fn pop_by_kind(
+        &mut self,
+        ops: &mut Ops,
+        begins: Begins,
+        of_group: impl Fn(GroupId) -> Beginning,
+    ) -> Option<Grant> {
+        let waiting: Vec<Waiting> = self.by_kind(ops, begins, of_group).collect();
+        let (best, turn, mut taken) =
+            *waiting.iter().min_by_key(|(rank, turn, _)| (*rank, *turn))?;
+        let lower_waits = waiting.iter().any(|(rank, ..)| *rank > best);
+        let bound =
+            (lower_waits && self.order.bounded).then(|| self.bound.unwrap_or(self.next_seq));
+        self.bound = bound;
+        if bound.is_some_and(|bound| turn >= bound) {
+            taken = waiting.iter().min_by_key(|(_, turn, _)| *turn)?.2;
+            self.bound = None;
+        }
+        match taken {
+            Grant::Op(id) => self.remove(ops, id),
+            Grant::Group(group) => {
+                self.groups.retain(|(other, _)| *other != group);
+                self.note_filled(usize::from(self.order.begin));
+            }
+        }
+        Some(taken)
+    }
+
+    /// All that waits for the channel, with ranks by kind.
+    fn by_kind<'a>(
+        &'a self,
+        ops: &'a Ops,
+        begins: Begins,
+        of_group: impl Fn(GroupId) -> Beginning + 'a,
+    ) -> impl Iterator<Item = Waiting> + 'a {
+        let rank_of = move |of: Beginning| match of {
+            Beginning::Collection => begins.collection,
+            Beginning::Read => begins.read,
+            Beginning::Other => self.order.begin,
+        };
+        let of_list = self.lists.iter().flat_map(|list| list.iter(ops)).map(move |id| {
+            let op = &ops[id];
+            let rank = match op.asks_for {
+                AsksFor::Data => self.rank(op) as u8,
+                AsksFor::Command | AsksFor::Both => rank_of(Beginning::of(op)),
+            };
+            (rank, op.turn, Grant::Op(id))
+        });
+        let of_groups = self
+            .groups
+            .iter()
+            .map(move |(group, turn)| (rank_of(of_group(*group)), *turn, Grant::Group(*group)));
+        of_list.chain(of_groups)
+    }
+}
