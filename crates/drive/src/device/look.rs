@@ -78,6 +78,11 @@ impl Device {
     pub fn unit_held(&mut self) -> Option<Vec<engine::Span>> {
         self.base.flash.unit_held(&self.base.time)
     }
+    /// Bins of whose collection a flash operation is under way, or waits.
+    pub fn bins_at_collection(&self) -> std::collections::BTreeSet<ftl::BinId> {
+        let ops = self.base.flash.op_ids().into_iter().map(|id| self.base.flash.op(id));
+        ops.filter(|op| op.is_collection()).map(|op| op.bin).collect()
+    }
     /// Begins a new maximum of the longest collection.
     pub fn begin_counting(&mut self) {
         self.base.flash.begin_counting();

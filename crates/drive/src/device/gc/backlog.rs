@@ -33,6 +33,10 @@ impl Gc {
                 if waiting == 0 {
                     self.watch_backlog(base, bin, look);
                 }
+                if self.permits.is_some() {
+                    // Others may have their turn now, unless the bin's collection goes on.
+                    base.space.look_at([bin]);
+                }
             }
             Leave::Queue => unreachable!("erases wait for a time"),
         }
@@ -52,10 +56,20 @@ impl Gc {
         match self.asks_leave(base, bin, Maintenance::Erases) {
             Leave::NotBefore(look) => self.watch_backlog(base, bin, look),
             Leave::Go => {
-                self.clear_backlog(base, bin);
+                self.end_backlog(base, bin);
                 self.note_space(base, bin);
             }
             Leave::Queue => unreachable!("erases wait for a time"),
+        }
+    }
+
+    /// Lets the erases of a bin begin that need not wait for the end of a burst any more: at once, or
+    /// when it is their turn.
+    pub(in crate::device) fn end_backlog(&mut self, base: &mut Base, bin: BinId) {
+        if self.permits.is_some() && !self.may_erase(base, bin) {
+            self.backlogs[bin].awaits_turn = true;
+        } else {
+            self.clear_backlog(base, bin);
         }
     }
 
@@ -65,7 +79,7 @@ impl Gc {
             return;
         }
         let backlog = &mut self.backlogs[bin];
-        backlog.look = Instant::NEVER;
+        (backlog.look, backlog.awaits_turn) = (Instant::NEVER, false);
         for block in std::mem::take(&mut base.space.task_mut(bin).deferred) {
             self.ask_erase(base, bin, block);
         }

@@ -4,6 +4,7 @@
 
 use crate::device::Base;
 use crate::device::gc::Gc;
+use crate::device::gc::job::Course;
 use crate::device::ids::OpId;
 use ftl::{Batch, BinId};
 
@@ -54,7 +55,7 @@ impl Gc {
         // be free then.
         base.flash.turns_moves()
             && job.victim == Some(from.block)
-            && !job.by_idleness
+            && job.course == Course::Needed
             && job.under_way() == self.config.window
             && !self.config.copy_back
     }

@@ -7,6 +7,7 @@ use crate::device::flash::Ask;
 use crate::device::flash::counters::OpKind;
 use crate::device::flash::op::{Class, Op, Owner};
 use crate::device::gc::Gc;
+use crate::device::gc::job::Course;
 use crate::device::ids::OpId;
 use engine::Span;
 use ftl::{BinId, BlockId, Level, ReserveUntil};
@@ -21,7 +22,7 @@ impl Gc {
         }
         let level = base.space.ftl.level(bin);
         if level == Level::Ample {
-            if self.permits.is_some() && base.space.task(bin).running {
+            if self.permits.is_some() && self.asks_again(base, bin) {
                 // It waited for its permit on the way to the stop threshold, or in an idle gap.
                 return self.collect(base, bin);
             }
@@ -29,8 +30,9 @@ impl Gc {
             // hosts write.
             return self.write_rest(base, bin);
         }
-        if level == Level::Foreground || base.space.task(bin).debt > 0 {
-            self.clear_backlog(base, bin);
+        let waits_no_more = level == Level::Foreground || base.space.task(bin).debt > 0;
+        if waits_no_more || self.backlogs[bin].awaits_turn {
+            self.end_backlog(base, bin);
         }
         if level == Level::Foreground && base.class_of(bin) != Class::Background {
             let group = base.group_of(bin);
@@ -51,14 +53,16 @@ impl Gc {
     /// Starts collection of a bin, which lasts until enough is free.
     pub(in crate::device) fn run(&mut self, base: &mut Base, bin: BinId) {
         base.space.task_mut(bin).running = true;
-        self.jobs[bin].by_idleness = false;
+        let job = &mut self.jobs[bin];
+        job.course = job.course.needed();
     }
 
     /// Ends idle gaps: collection that one has begun goes on like any collection.
     pub(in crate::device) fn end_idleness(&mut self, base: &mut Base, bin: BinId) {
         let is_idle = self.is_idle(base, bin);
-        let by_idleness = std::mem::take(&mut self.jobs[bin].by_idleness);
-        base.space.task_mut(bin).running &= !(by_idleness && is_idle);
+        let course = self.jobs[bin].course;
+        self.jobs[bin].course = course.needed();
+        base.space.task_mut(bin).running &= !(course.yields() && is_idle);
         if !is_idle {
             self.collect(base, bin);
         }
@@ -70,15 +74,14 @@ impl Gc {
             if self.jobs[bin].victim.is_none() && !self.next_victim(base, bin) {
                 break;
             }
-            if self.yields(base, bin) {
+            if self.jobs[bin].course != Course::Needed && self.rests(base, bin) {
                 break;
             }
             self.next_batch(base, bin);
         }
         self.write_rest(base, bin);
         if self.permits.is_some() {
-            self.return_permit(base, bin);
-            self.pass_turn(base, bin);
+            self.let_others_begin(base, bin);
         }
         self.lift_for_readers(base, bin);
         self.note_space(base, bin);
@@ -97,12 +100,13 @@ impl Gc {
     /// it.
     #[inline]
     pub(in crate::device) fn yields(&self, base: &Base, bin: BinId) -> bool {
-        self.jobs[bin].by_idleness && self.idleness_yields(base, bin)
+        self.jobs[bin].course != Course::Needed && self.idleness_yields(base, bin)
     }
 
     #[inline(never)]
     fn idleness_yields(&self, base: &Base, bin: BinId) -> bool {
-        !self.jobs[bin].look
+        self.jobs[bin].course.yields()
+            && !self.jobs[bin].look
             && !self.is_scrubbing(base, bin)
             && base.space.ftl.level(bin) == Level::Ample
             && !base.flash.is_kept_for(bin)
@@ -261,7 +265,7 @@ impl Gc {
             let task = base.space.task_mut(bin);
             if !has_enough && !task.running {
                 task.running = true;
-                self.jobs[bin].by_idleness = true;
+                self.jobs[bin].course = Course::Idle;
             }
             if task.running {
                 self.collect(base, bin);

@@ -12,8 +12,7 @@ pub struct Job {
     pub(in crate::device) next: u32,
     pub(in crate::device) reads: u32,
     pub(in crate::device) writes: u32,
-    /// It runs because of an idle gap.
-    pub(in crate::device) by_idleness: bool,
+    pub(in crate::device) course: Course,
     /// A poll of scrubbing is due.
     pub(in crate::device) look: bool,
     /// A block was collected since one was last scrubbed.
@@ -25,6 +24,36 @@ pub struct Job {
     pub(in crate::device) erases: u32,
     /// Victims of collection that are not erased yet, and the moment of each choice.
     pub(in crate::device) chosen: Vec<(BlockId, Instant)>,
+}
+
+/// Cause of a bin's collection, and its pause.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Course {
+    /// The bin needs space.
+    #[default]
+    Needed,
+    /// A group was idle.
+    Idle,
+    /// A group was idle, but other operations wait by now: nothing is under way, and the permit and
+    /// the turn were given back. It asks for them again before it goes on.
+    IdlePaused,
+    /// The same, and the bin needs space by now.
+    NeededPaused,
+}
+
+impl Course {
+    /// The same collection, for a bin that needs space.
+    pub(super) fn needed(self) -> Self {
+        if self.is_paused() { Self::NeededPaused } else { Self::Needed }
+    }
+    /// True if it yields to operations that wait.
+    pub(super) fn yields(self) -> bool {
+        matches!(self, Self::Idle | Self::IdlePaused)
+    }
+    /// True if it has given its permit and its turn back.
+    pub(super) fn is_paused(self) -> bool {
+        matches!(self, Self::IdlePaused | Self::NeededPaused)
+    }
 }
 
 impl Job {
@@ -50,10 +79,12 @@ pub struct Backlog {
     /// Time that host reads had used the unit at the last poll.
     pub(super) read: Span,
     pub(super) look: Instant,
+    /// True if they need not wait for the end of a burst any more, but for their turn.
+    pub(super) awaits_turn: bool,
 }
 
 impl Default for Backlog {
     fn default() -> Self {
-        Self { read: Span::ZERO, look: Instant::NEVER }
+        Self { read: Span::ZERO, look: Instant::NEVER, awaits_turn: false }
     }
 }

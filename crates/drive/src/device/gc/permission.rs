@@ -3,6 +3,7 @@
 
 use crate::device::Base;
 use crate::device::gc::Gc;
+use crate::device::gc::job::Course;
 use ftl::{BinId, Level};
 use nand::ChannelId;
 
@@ -76,10 +77,65 @@ impl Gc {
     }
 
     /// Returns a bin's permit if it has copied all that it was to copy.
-    pub(super) fn return_permit(&mut self, base: &mut Base, bin: BinId) {
+    fn return_permit(&mut self, base: &mut Base, bin: BinId) {
         if self.has_copied(bin) {
             self.end_permit(base, bin, false);
         }
+    }
+
+    /// Gives back what a bin's collection does not need any more, so that others may begin.
+    #[inline(never)]
+    pub(super) fn let_others_begin(&mut self, base: &mut Base, bin: BinId) {
+        self.return_permit(base, bin);
+        if self.backlogs[bin].awaits_turn {
+            self.end_backlog(base, bin);
+        }
+        let job = &self.jobs[bin];
+        let is_under_way = job.under_way() + job.erases > 0;
+        if job.course == Course::Idle && job.victim.is_some() && !is_under_way {
+            self.pause(base, bin);
+        }
+        self.pass_turn(base, bin);
+    }
+
+    /// Re-evaluates the turn of a bin that has more free space than it needs: erases may wait for it,
+    /// or not need it any more. True if the bin's collection goes on.
+    #[inline(never)]
+    pub(super) fn asks_again(&mut self, base: &mut Base, bin: BinId) -> bool {
+        if !base.space.task(bin).running {
+            self.let_others_begin(base, bin);
+        }
+        base.space.task(bin).running
+    }
+
+    /// Pauses a collection that yields to other operations and has nothing under way.
+    #[cold]
+    fn pause(&mut self, base: &mut Base, bin: BinId) {
+        if !base.space.task(bin).draining.is_empty() {
+            return;
+        }
+        self.jobs[bin].course = Course::IdlePaused;
+        if self.permits.as_ref().is_some_and(|permits| permits.has(bin)) {
+            self.end_permit(base, bin, false);
+        }
+    }
+
+    /// True if a collection that an idle gap began, or that has paused, does not go on now.
+    #[inline(never)]
+    pub(super) fn rests(&mut self, base: &mut Base, bin: BinId) -> bool {
+        if self.yields(base, bin) {
+            return true;
+        }
+        if !self.jobs[bin].course.is_paused() {
+            return false;
+        }
+        if !self.is_permitted(base, bin) {
+            return true;
+        }
+        self.note_turn(base, bin);
+        let job = &mut self.jobs[bin];
+        job.course = if job.course.yields() { Course::Idle } else { Course::Needed };
+        false
     }
 
     /// Lets a collection begin for which a channel has been reserved, or gives the channel back if

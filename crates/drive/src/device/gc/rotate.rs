@@ -27,20 +27,39 @@ impl Gc {
         let begins = is_free_elsewhere && turns.policy.begins(&Group { others_wait, ..view });
         // It may be its turn, but for those that have waited for longer.
         let is_free = is_free_elsewhere && turns.policy.begins(&view);
-        let of_host = |id: OpId| {
-            let op = base.flash.op(id);
-            !op.is_collection() && op.holder != Holder::Rebuild
-        };
-        let is_awaited =
-            base.space.is_starved(bin) || base.space.parked(bin).iter().any(|(id, _)| of_host(*id));
+        let is_needed = self.is_needed(base, bin);
         let turns = self.turns_mut().expect("collections take turns");
-        if begins || is_awaited {
+        if begins || is_needed {
             turns.waiting[group].retain(|other| *other != bin);
             turns.out_of_turn = (!is_free).then_some(bin);
             return true;
         }
         turns.wait(group, bin);
         false
+    }
+
+    /// True if the collection of a bin is not to wait for its turn: programs of hosts wait for space.
+    fn is_needed(&self, base: &Base, bin: BinId) -> bool {
+        let of_host = |id: OpId| {
+            let op = base.flash.op(id);
+            !op.is_collection() && op.holder != Holder::Rebuild
+        };
+        base.space.is_starved(bin) || base.space.parked(bin).iter().any(|(id, _)| of_host(*id))
+    }
+
+    /// True if erases of a bin that have waited for the end of a burst may begin: something of its
+    /// collection is under way, or it is the bin's turn. Otherwise the bin waits for that.
+    pub(super) fn may_erase(&mut self, base: &mut Base, bin: BinId) -> bool {
+        if self.turns().is_none() || base.space.task(bin).deferred.is_empty() {
+            return true;
+        }
+        if !self.has_begun(base, bin) {
+            if !self.has_turn(base, bin) {
+                return false;
+            }
+            self.note_turn(base, bin);
+        }
+        true
     }
 
     /// True if nothing keeps a bin from collecting in groups of which it has members because the flash
@@ -74,10 +93,10 @@ impl Gc {
         Group { under_way: under_way as u32, others_wait: false, short }
     }
 
-    /// True if a bin's collection has begun: it has a victim, or waits for channels to copy.
+    /// True if a bin's collection is under way: it has a victim and has not paused, or waits for
+    /// channels to copy. Erases that wait for the end of a burst are not under way.
     fn has_begun(&self, base: &Base, bin: BinId) -> bool {
-        !self.is_idle(base, bin)
-            || !base.space.task(bin).deferred.is_empty()
+        !self.is_idle(base, bin) && !self.jobs[bin].course.is_paused()
             || self.permits.as_ref().is_some_and(|permits| permits.has(bin))
     }
 
@@ -97,9 +116,11 @@ impl Gc {
     fn pass_turn_in(&mut self, base: &mut Base, group: StripeGroupId) {
         let turns = self.turns().expect("collections take turns");
         let mut waiting = turns.waiting[group].iter();
-        if !waiting.any(|bin| self.is_free_elsewhere(base, turns, *bin))
-            || !turns.policy.begins(&self.view(base, turns, group, |_| true))
-        {
+        let begins = |bin: BinId| {
+            self.is_free_elsewhere(base, turns, bin)
+                && turns.policy.begins(&self.view(base, turns, group, |_| true))
+        };
+        if !waiting.any(|bin| begins(*bin)) {
             return;
         }
         let turns = self.turns_mut().expect("collections take turns");

@@ -13,7 +13,7 @@ pub enum Rest {
     Burst(usize),
     /// Its turn, to move data of a block.
     Turn(BlockId),
-    /// A permit to copy, or channels that it reserves.
+    /// A permit to copy, channels that it reserves, or its turn in a group of stripes.
     Permit,
     /// A block that gains space; the bin has this many free blocks and good ones.
     Victim { free: u32, good: u32 },
@@ -23,10 +23,14 @@ impl Gc {
     /// The obstacle of a bin's collection, if it has no operation under way.
     pub(in crate::device) fn why_rests(&self, base: &Base, bin: BinId) -> Rest {
         let (ftl, task) = (&base.space.ftl, base.space.task(bin));
+        let awaits = || self.awaits_permit(base, bin);
         match (task.draining.first(), self.jobs[bin].victim, task.deferred.len()) {
             (Some(block), ..) => Rest::Readers(*block, ftl.reads_under_way(*block)),
+            (_, Some(_), _) if self.jobs[bin].course.is_paused() && awaits() => Rest::Permit,
             (_, Some(block), _) => Rest::Turn(block),
-            (.., 0) if self.awaits_permit(base, bin) => Rest::Permit,
+            (.., erases) if (erases == 0 || self.backlogs[bin].awaits_turn) && awaits() => {
+                Rest::Permit
+            }
             (.., 0) => Rest::Victim { free: ftl.free_blocks(bin), good: ftl.good_blocks(bin) },
             (.., erases) => Rest::Burst(erases),
         }
