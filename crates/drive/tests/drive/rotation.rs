@@ -367,3 +367,33 @@ fn no_more_than_permitted_collect_after_any_event() {
         assert_eq!(most, *at_once, "case {at}");
     }
 }
+
+/// A pool whose writes wait for space needs one of its bins to be collected out of turn.
+#[test]
+fn a_pool_that_writes_wait_for_collects_one_bin_out_of_turn() {
+    let slow = set(
+        "nand.erase",
+        "{ steps = 1, ramp = '0 us', execute = '10 ms', recover = '0 us', verify = '0 us' }",
+    );
+    for more in [&[][..], &[set("ftl.gc.preemptible", "true")]] {
+        let overrides = [&two_bins(10)[..], std::slice::from_ref(&slow), more].concat();
+        let mut bench = Bench::filled(&drive(8, &overrides));
+        let mut pages = Streams::new(3).stream("pages");
+        let (mut under_way, mut most) = (Vec::new(), 0);
+        for _ in 0..2_000 {
+            let now = bench.device.now().as_ns();
+            under_way.push(bench.submit(now, Kind::Write, pages.below(PAGES) * PAGE, PAGE));
+            while under_way.len() >= 16 {
+                assert!(bench.step(), "writes wait");
+                under_way.retain(|tag| !bench.is_done(*tag));
+                let bins = bench.device.bins_at_collection();
+                let pools: BTreeSet<u32> = bins.iter().map(|bin| bin.0 / 2).collect();
+                assert_eq!(pools.len(), bins.len(), "one bin a pool: {bins:?}");
+                most = most.max(bins.len());
+            }
+        }
+        let out_of_turn = bench.device.counters().out_of_turn;
+        assert!(out_of_turn > 0 && most > 1, "{out_of_turn} out of turn, {most} at a time");
+        bench.finish();
+    }
+}

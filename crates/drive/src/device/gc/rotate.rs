@@ -38,13 +38,27 @@ impl Gc {
         false
     }
 
-    /// True if the collection of a bin is not to wait for its turn: programs of hosts wait for space.
+    /// True if the collection of a bin is not to wait for its turn: programs of hosts wait for space,
+    /// and no collection under way will gain it.
     fn is_needed(&self, base: &Base, bin: BinId) -> bool {
         let of_host = |id: OpId| {
             let op = base.flash.op(id);
             !op.is_collection() && op.holder != Holder::Rebuild
         };
-        base.space.is_starved(bin) || base.space.parked(bin).iter().any(|(id, _)| of_host(*id))
+        if self.has_begun(base, bin) {
+            return false;
+        }
+        base.space.parked(bin).iter().any(|(id, _)| of_host(*id))
+            || base.space.is_starved(bin) && self.is_first_of_pool(base, bin)
+    }
+
+    /// True if no bin of a pool is collected, and a bin is one of those that gain space soonest.
+    fn is_first_of_pool(&self, base: &Base, bin: BinId) -> bool {
+        let layout = &base.space.ftl.layout;
+        let bins = layout.bins_of(layout.pool_of_bin(bin));
+        let has_backlog = |bin: BinId| !base.space.task(bin).deferred.is_empty();
+        !bins.iter().any(|of| self.has_begun(base, *of))
+            && (has_backlog(bin) || !bins.iter().any(|of| has_backlog(*of)))
     }
 
     /// True if erases of a bin that have waited for the end of a burst may begin: something of its
@@ -120,7 +134,7 @@ impl Gc {
             self.is_free_elsewhere(base, turns, bin)
                 && turns.policy.begins(&self.view(base, turns, group, |_| true))
         };
-        if !waiting.any(|bin| begins(*bin)) {
+        if !waiting.any(|bin| begins(*bin) || self.is_needed(base, *bin)) {
             return;
         }
         let turns = self.turns_mut().expect("collections take turns");
