@@ -62,6 +62,11 @@ impl Ftl {
         let units = coming * self.layout.units_per_block();
         self.thresholds.enough(self.bins[bin].free() + coming, || self.counted_units(bin) + units)
     }
+    /// Units that a collection must gain in addition to `coming` blocks before it may stop.
+    pub fn lacks_with(&self, bin: BinId, coming: u32) -> u32 {
+        let units = coming * self.layout.units_per_block();
+        self.thresholds.lacks(self.bins[bin].free() + coming, || self.counted_units(bin) + units)
+    }
     /// True if a collection could stop once the open blocks of a bin were closed and `new` free
     /// blocks were opened instead.
     pub(crate) fn has_enough_for(&self, bin: BinId, new: u32) -> bool {

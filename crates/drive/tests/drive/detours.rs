@@ -5,8 +5,10 @@
 use crate::common::{Bench, Done, Override, experiment, run_fast, set, stats};
 use drive::OpKind;
 use engine::Streams;
+use ftl::{BinId, BlockId, BlockState};
 use host::Kind;
 use metrics::{Holder, State};
+use std::cell::Cell;
 
 const US: u64 = 1_000;
 const PAGE: u64 = 4_096;
@@ -241,4 +243,113 @@ warm_up.time = '1 s'
     assert!(error < 0.005, "too few runs: {error}");
     // 99 % of Student's distribution with 15 degrees of freedom.
     assert!(mean.abs() < 2.947 * error, "{mean} +- {error}");
+}
+
+// ---- the rest of a hold --------------------------------------------------------------------------
+
+/// Pages that the collection of plane 0 has yet to move.
+fn left(bench: &Bench) -> u32 {
+    let ftl = bench.device.ftl();
+    let blocks = (0..ftl.layout.blocks_per_bin()).map(BlockId);
+    let collects = |of: &BlockId| ftl.block_states()[of.0 as usize] == BlockState::Collecting;
+    blocks.filter(collects).map(|block| ftl.valid_units(block)).sum()
+}
+
+/// Writes pages of plane 0, one after the other, until that is what only its collection is at.
+fn reach(bench: &mut Bench, is_it: impl Fn(&Bench) -> bool) {
+    let mut pages = Streams::new(7).stream("pages of plane 0");
+    for _ in 0..500 {
+        let now = bench.settle();
+        let turn = pages.below(28);
+        bench.submit(now, Kind::Write, first_of(turn / 7 * 8 + turn % 7), PAGE);
+        while bench.step() {
+            let working = bench.device.bins_at_collection();
+            if is_it(bench) && working.iter().eq([&BinId(0)]) && bench.device.outstanding() == 0 {
+                return;
+            }
+        }
+    }
+    unreachable!("plane 0 never comes to that");
+}
+
+/// A question after each event: does a block begin to be erased?
+fn begins_to_erase(bench: &Bench) -> impl Fn(&Bench) -> bool + use<> {
+    let count = |bench: &Bench| bench.device.counters().commands(OpKind::Erase, Holder::Erase);
+    let seen = Cell::new(count(bench));
+    move |bench| count(bench) > seen.replace(count(bench))
+}
+
+/// Collection keeps the die until all planes of the victim are erased, one after the other.
+#[test]
+fn all_commands_that_erase_a_block_belong_to_the_rest_of_the_hold() {
+    let two_planes = [
+        set("geometry.planes_per_die", 2),
+        set("geometry.blocks_per_plane", 8),
+        set("ftl.allocation.pool", "die"),
+        set("ftl.allocation.stripe", "4 KiB"),
+        set("ftl.block_planes", 2),
+        set("ftl.erase_planes", 1),
+        set("buffer.size", "16 KiB"),
+    ];
+    // A command lasts 1500 us; the read goes round more than 875 us.
+    let moments = [(100, true), (1_200, true), (1_600, true), (2_124, true), (2_125, false)];
+    for (us, goes_round) in moments {
+        let mut bench = Bench::filled(&drive(8, &two_planes));
+        let begins = begins_to_erase(&bench);
+        reach(&mut bench, begins);
+        let begun = bench.device.now().as_ns();
+        bench.until(begun + us * US);
+        let (done, counts) = read(&mut bench, first_of(5), PAGE);
+        assert_eq!(counts, if goes_round { [1, 7] } else { [0, 0] }, "{us} us");
+        let alone = begun + us * US + SENSE + CARRY + XOR;
+        let behind = begun + 2 * ERASE + SENSE + CARRY;
+        assert_eq!(done.finished, if goes_round { alone } else { behind }, "{us} us");
+        bench.finish();
+    }
+}
+
+/// With `reserve_until = "copied"` the read goes before the erase. What is left is a copy-back of 225
+/// us for each page, and the read goes round more than 875 us.
+#[test]
+fn an_erase_after_the_reservation_does_not_belong_to_the_rest_of_the_hold() {
+    let copied =
+        [set("ftl.gc.reserve_until", "copied"), set("ftl.gc.victim", "{ policy = 'random' }")];
+    for (pages, goes_round) in [(4, true), (3, false), (1, false)] {
+        let mut bench = Bench::filled(&drive(8, &copied));
+        reach(&mut bench, |bench| left(bench) == pages);
+        let now = bench.device.now().as_ns();
+        let (done, counts) = read(&mut bench, first_of(5), PAGE);
+        assert_eq!(counts, if goes_round { [1, 7] } else { [0, 0] }, "{pages} pages");
+        assert!(done.met && done.blocked != goes_round);
+        let latest = now + if goes_round { XOR } else { u64::from(pages) * 225 * US };
+        assert!(done.finished <= latest + SENSE + CARRY, "{pages} pages");
+        bench.finish();
+    }
+}
+
+/// With `reserve_until = "stop"` the next victim follows at once: a plane that begins to collect with
+/// two free blocks and is to have four needs two victims or more.
+#[test]
+fn victims_that_follow_belong_to_the_rest_of_the_hold() {
+    for (stop, goes_round) in [("2 blocks", false), ("3 blocks", true)] {
+        let settings = [
+            set("ftl.gc.reserve_until", "stop"),
+            set("ftl.gc.stop", stop),
+            set("buffer.size", "16 KiB"),
+        ];
+        let mut bench = Bench::filled(&drive(8, &settings));
+        let begins = begins_to_erase(&bench);
+        reach(&mut bench, |bench| begins(bench) && bench.device.ftl().free_blocks(BinId(0)) == 2);
+        let ends = bench.device.now().as_ns() + ERASE;
+        bench.until(ends - 300 * US);
+        let (done, counts) = read(&mut bench, first_of(5), PAGE);
+        assert_eq!(counts, if goes_round { [1, 7] } else { [0, 0] }, "{stop}");
+        if goes_round {
+            bench.until(ends);
+            assert!(!bench.device.bins_at_collection().is_empty(), "another victim follows");
+        } else {
+            assert_eq!(done.finished, ends + SENSE + CARRY);
+        }
+        bench.finish();
+    }
 }

@@ -94,6 +94,13 @@ impl Thresholds {
     pub fn enough(&self, free_blocks: u32, free_units: impl FnOnce() -> u32) -> bool {
         !self.stop.holds(free_blocks, free_units)
     }
+    /// Units that must become free until the free space is above the stop threshold.
+    pub fn lacks(&self, free_blocks: u32, free_units: impl FnOnce() -> u32) -> u32 {
+        match self.stop {
+            Limit::Blocks(stop) => (stop + 1).saturating_sub(free_blocks) * self.units_per_block,
+            Limit::Units(stop) => (stop + 1).saturating_sub(free_units()),
+        }
+    }
     /// Least units that a victim gains at a level: at least a batch, because moved units fill whole
     /// batches.
     #[inline]

@@ -45,8 +45,14 @@ impl Flash {
     pub(in crate::device) fn time_to_move(&self, copy_back: bool) -> Span {
         let shape = &self.shape;
         let carried = if copy_back { Span::ZERO } else { shape.of_batch() * 2 };
-        let row = self.timing.mean_read() + carried + self.timing.mean_program();
+        let cycles = self.timing.cycles.map_or(Span::ZERO, |cycles| cycles.read + cycles.program);
+        let row = cycles + self.timing.mean_read() + carried + self.timing.mean_program();
         row * u64::from(shape.rows_per_batch)
+    }
+    /// Time of one of the commands that erase a block, if nothing holds or suspends it.
+    pub(in crate::device) fn time_to_erase(&self) -> Span {
+        let cycles = self.timing.cycles.map_or(Span::ZERO, |cycles| cycles.erase);
+        cycles + self.timing.erase.total()
     }
     /// Time to read a mapping unit that nothing holds, on average.
     pub(in crate::device) fn time_to_read(&self) -> Span {

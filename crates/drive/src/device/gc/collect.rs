@@ -164,10 +164,12 @@ impl Gc {
         let Op { block, bin, batch, .. } = *base.flash.op(op);
         let next = batch + 1;
         if next < base.space.ftl.layout.erases_per_block() {
+            self.jobs[bin].erase_commands += 1;
             return Self::command_erase(base, bin, block, next);
         }
         let job = &mut self.jobs[bin];
         job.erases -= 1;
+        job.erase_commands -= batch;
         // Scrubbed blocks are not in this list.
         if let Some(place) = job.chosen.iter().position(|(chosen, _)| *chosen == block) {
             let (_, since) = job.chosen.swap_remove(place);

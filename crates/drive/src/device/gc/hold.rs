@@ -4,7 +4,7 @@ use crate::device::Base;
 use crate::device::gc::Gc;
 use crate::policies::routing::Hold;
 use engine::Span;
-use ftl::{BinId, Ppn};
+use ftl::{BinId, Ppn, ReserveUntil};
 
 impl Gc {
     /// The hold of collection on what a read of a unit needs, if there is one.
@@ -23,24 +23,51 @@ impl Gc {
         (held.unit || held.channel).then_some(hold)
     }
 
-    /// The rest of a collection for which its unit is reserved: of the copies and the erases. If the
-    /// unit is not reserved, the rest of the present operation.
+    /// The rest of a collection for which its unit is reserved: of what happens until the end of the
+    /// reservation. If the unit is not reserved, the rest of the present operation.
     fn rest_on_unit(&self, base: &Base, bin: BinId) -> Hold {
-        let erases = base.flash.rest_of_erase(base.time.now, bin);
+        let erase = base.flash.rest_of_erase(base.time.now, bin);
         if !base.flash.is_kept_for(bin) {
-            let copies = erases.is_none() && self.jobs[bin].under_way() > 0;
+            let copies = erase.is_none() && self.jobs[bin].under_way() > 0;
             let one = if copies { self.time_to_move(base) } else { Span::ZERO };
-            return Hold { rest: erases.unwrap_or(one), copies };
+            return Hold { rest: erase.unwrap_or(one), copies };
         }
-        let left = self.victims(base, bin).count() as u64 + u64::from(self.jobs[bin].erases);
-        let whole =
-            base.flash.timing().erase.total() * u64::from(base.space.ftl.layout.erases_per_block());
-        let of_erases = match erases {
-            Some(rest) => whole * left.saturating_sub(1) + rest,
-            None => whole * left,
-        };
         let copies = self.rest_of_copies(base, bin);
-        Hold { rest: copies.rest + of_erases, ..copies }
+        match self.reserves_until {
+            ReserveUntil::Copied => copies,
+            ReserveUntil::Erase => {
+                Hold { rest: copies.rest + self.rest_of_erases(base, bin, erase), ..copies }
+            }
+            ReserveUntil::Stop => {
+                let to_come = self.time_of_victims_to_come(base, bin);
+                let rest = copies.rest + self.rest_of_erases(base, bin, erase) + to_come;
+                Hold { rest, copies: copies.copies || !to_come.is_zero() }
+            }
+        }
+    }
+
+    /// The rest of the erases of a bin's victims, of which one command may have this rest.
+    fn rest_of_erases(&self, base: &Base, bin: BinId, present: Option<Span>) -> Span {
+        let job = &self.jobs[bin];
+        let blocks = self.victims(base, bin).count() as u32 + job.erases;
+        let left = blocks * base.space.ftl.layout.erases_per_block() - job.erase_commands;
+        let whole = u64::from(left).saturating_sub(u64::from(present.is_some()));
+        base.flash.time_to_erase() * whole + present.unwrap_or(Span::ZERO)
+    }
+
+    /// Time of the victims that will follow until a bin has enough free space, if each gains as much as
+    /// the last one.
+    fn time_of_victims_to_come(&self, base: &Base, bin: BinId) -> Span {
+        let layout = &base.space.ftl.layout;
+        let coming = self.victims(base, bin).count() as u32 + self.jobs[bin].erases;
+        let lacks = u64::from(base.space.ftl.lacks_with(bin, coming));
+        let [block, batch] = [layout.units_per_block(), layout.units_per_batch].map(u64::from);
+        // Of a block, `batch` units are gained for each `pace` units that are moved.
+        let gained = (block * batch / (batch + u64::from(base.space.task(bin).pace))).max(1);
+        let moves = (block - gained).div_ceil(batch);
+        let erases = u64::from(layout.erases_per_block());
+        let one = self.time_to_move(base) * moves + base.flash.time_to_erase() * erases;
+        one * lacks.div_ceil(gained)
     }
 
     /// The rest of the copies of a bin's victims.

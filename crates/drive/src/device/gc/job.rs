@@ -21,7 +21,9 @@ pub struct Job {
     pub(in crate::device) by_controller: bool,
     /// Units that were read and not yet written: logical unit and the place it was read from.
     pub(in crate::device) staged: Vec<[u32; 2]>,
+    /// Blocks that are being erased, and the commands of these erases that have ended.
     pub(in crate::device) erases: u32,
+    pub(in crate::device) erase_commands: u32,
     /// Victims of collection that are not erased yet, and the moment of each choice.
     pub(in crate::device) chosen: Vec<(BlockId, Instant)>,
 }
