@@ -10,6 +10,7 @@
 
 mod base;
 mod blames;
+mod dispatched;
 mod event;
 mod failing;
 mod failures;

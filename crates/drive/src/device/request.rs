@@ -3,6 +3,7 @@
 use crate::audit::AuditTicket;
 use crate::config::FirmwareConfig;
 use crate::device::blames::{BlameId, Blames};
+use crate::device::dispatched::{Dispatch, Dispatched};
 use crate::device::ids::RequestId;
 use crate::device::join::{Aside, Join};
 use engine::{IdOrNone, Instant, Slab, Span};
@@ -29,7 +30,7 @@ pub struct Completion {
     /// Mapping units whose data the command did not get. Nothing fails for good yet, so this is 0.
     pub failed: u32,
     /// True for a read of data whose unit or channel collection held when the firmware took the read
-    /// in. Only if that is recorded, or reads go round collection.
+    /// in, or dispatched it after a wait for the write buffer. Only if that is recorded, or reads go round collection.
     pub met: bool,
     /// True for a read that, after any detour, waited for a unit or a channel that collection held.
     /// Recorded as `met` is.
@@ -98,6 +99,8 @@ impl Request {
 pub struct Requests {
     // ---- constant ----
     firmware: FirmwareConfig,
+    /// What happens to reads that have waited for the write buffer when they are dispatched.
+    pub(in crate::device) dispatch: Dispatch,
     // ---- state ----
     slab: Slab<RequestId, Request>,
     /// The blame of the request that completed last, and those of others that have completed since
@@ -113,12 +116,16 @@ pub struct Requests {
     /// Requests that are to be answered after the present event, and the moments at which they were
     /// done.
     pub(in crate::device) ready: Vec<(RequestId, Instant)>,
+    /// Parts of reads that have waited for the write buffer and are dispatched after the present event.
+    pub(in crate::device) dispatched: Vec<Dispatched>,
 }
 
 impl Requests {
     pub fn new(firmware: FirmwareConfig) -> Self {
         Self {
             firmware,
+            dispatch: Dispatch::Nothing,
+            dispatched: Vec::new(),
             slab: Slab::default(),
             spent: IdOrNone::NONE,
             spent_beside: Vec::new(),
@@ -130,7 +137,7 @@ impl Requests {
     }
     /// Forgets all requests.
     pub fn begin_anew(&mut self) {
-        *self = Self::new(self.firmware);
+        *self = Self { dispatch: self.dispatch, ..Self::new(self.firmware) };
     }
     /// Time that the firmware takes for a command.
     #[inline]

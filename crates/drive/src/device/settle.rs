@@ -163,6 +163,7 @@ impl Device {
                     }
                     Note::ChannelFree(channel) => gc.channel_free(base, channel),
                     Note::Reserved(bin) => write.tolerate(base, bin),
+                    Note::Dispatched => port.dispatch_deferred(base, (gc, write)),
                     Note::UpdatesEnded => write.end_updates(base, &mut port.requests),
                 }
             } else if let Some(bin) = base.space.next_to_collect() {

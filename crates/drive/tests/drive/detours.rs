@@ -353,3 +353,83 @@ fn victims_that_follow_belong_to_the_rest_of_the_hold() {
         bench.finish();
     }
 }
+
+// ---- reads that wait for the write buffer -------------------------------------------------------
+
+/// Without read hits a read waits until its page is on flash. The firmware dispatches it then, when
+/// the plane of the page may be held; a write ends at the same moment.
+#[test]
+fn a_read_behind_the_write_buffer_is_routed_when_its_data_is_on_flash() {
+    let routings = [("{ policy = 'reconstruct', convert = 'always' }", true), ("suspend", false)];
+    for (routing, may_go_round) in routings {
+        let overrides =
+            drive(8, &[set("buffer.read_hits", "false"), set("scheduler.read_routing", routing)]);
+        let mut bench = Bench::filled(&overrides);
+        bench.device.record_collection();
+        let mut pages = Streams::new(11).stream("pages");
+        let (mut met, mut least) = (0, u64::MAX);
+        for _ in 0..1_500 {
+            let now = bench.settle();
+            let page = pages.below(7 * 32) * PAGE;
+            let write = bench.submit(now, Kind::Write, page, PAGE);
+            let before = *bench.device.counters();
+            let read = bench.submit(now + 1, Kind::Read, page, PAGE);
+            while !bench.is_done(write) {
+                bench.step();
+            }
+            let alone = bench.device.bins_at_collection().len() == 1;
+            while !bench.is_done(read) {
+                bench.step();
+            }
+            let rebuilt = bench.device.counters().since(&before).rebuilt;
+            let [write, read] = [write, read].map(|tag| bench.done(tag).clone());
+            if read.met && !alone {
+                continue;
+            }
+            met += u64::from(read.met);
+            assert_eq!(rebuilt, u64::from(read.met && may_go_round));
+            let took = read.finished - write.finished;
+            if read.met && !may_go_round {
+                least = least.min(took);
+                assert!(read.blocked);
+            } else {
+                assert_eq!(took, SENSE + CARRY + rebuilt * XOR, "{routing}, met: {}", read.met);
+            }
+        }
+        println!("{routing}: {met} reads met collection");
+        assert!(met > 10, "{met}");
+        assert!(may_go_round || least > ERASE, "it waits for all of a collection");
+        bench.finish();
+    }
+}
+
+/// Random writes and reads of several pages, under audit: what they read is what was written.
+#[test]
+fn reads_behind_the_write_buffer_return_what_was_written() {
+    let always = "{ policy = 'reconstruct', convert = 'always' }";
+    let tolerant = [set("buffer.durability", "capacitor"), set("ftl.parity.flush", "gc-tolerant")];
+    let turns = [set("scheduler.rotation", "rotating")];
+    for more in [&[][..], &turns[..], &tolerant[..]] {
+        let missing = [set("buffer.read_hits", "false"), set("scheduler.read_routing", always)];
+        let mut bench = Bench::filled(&drive(8, &[&missing[..], more].concat()));
+        let (mut stream, mut under_way) = (Streams::new(4).stream("commands"), Vec::new());
+        for _ in 0..4_000 {
+            let now = bench.device.now().as_ns();
+            let kinds = [Kind::Write, Kind::Read, Kind::Read, Kind::Trim];
+            let kind = kinds[if stream.below(9) == 0 { 3 } else { stream.below(3) as usize }];
+            // Reads of data that was written just now wait.
+            let (first, pages) = (stream.below(7 * 8 - 7), 1 + stream.below(7));
+            under_way.push(bench.submit(now + 10 * US, kind, first * PAGE, pages * PAGE));
+            while under_way.len() >= 6 {
+                assert!(bench.step());
+                under_way.retain(|tag| !bench.is_done(*tag));
+            }
+        }
+        bench.settle();
+        let met = bench.completed().iter().filter(|done| done.met).count();
+        let rebuilt = bench.device.counters().rebuilt;
+        println!("{met} reads met collection, {rebuilt} pages were computed");
+        assert!(met > 100 && rebuilt > 20, "{met} {rebuilt}");
+        bench.finish();
+    }
+}

@@ -120,6 +120,8 @@ pub enum Note {
     Reserved(BinId),
     /// Updates of stripes end because collection holds their last units.
     UpdatesEnded,
+    /// The data of reads is on flash that have waited for that.
+    Dispatched,
 }
 
 /// Units, channels and operations.

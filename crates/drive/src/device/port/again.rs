@@ -1,14 +1,14 @@
 //! Reads whose flash failed before they ended: they begin anew.
 
 use crate::device::Base;
-use crate::device::flash::op::{Class, Owner};
+use crate::device::flash::op::Class;
 use crate::device::gc::Gc;
 use crate::device::ids::{OpId, RequestId};
 use crate::device::port::Port;
 use crate::device::request::Touches;
 use crate::device::write::Write;
 use ftl::{Lpn, Ppn};
-use metrics::{Blame, Holder};
+use metrics::Blame;
 
 impl Port {
     /// Continues after a page read for a host that ended on failed flash.
@@ -78,17 +78,7 @@ impl Port {
                 self.find(base, write, id, lpn);
             }
         }
-        let mut pieces = Vec::new();
-        let detours = self.detours.as_mut().expect("flash has failed");
-        detours.before = before;
-        self.split_found(base, (gc, write), (id, class), &mut pieces);
-        let detours = self.detours.as_mut().expect("flash has failed");
-        let before = std::mem::take(&mut detours.before);
-        let first = self.requests[id].parts.add(pieces.len() as u32);
-        for (next, piece) in (first..).zip(pieces) {
-            let op = base.ask_piece(piece, Holder::HostRead, class, Owner::Read(id, next));
-            base.flash.blame_mut(op).add(&before);
-        }
+        self.ask_found(base, (gc, write), (id, class), Vec::new(), before.clone());
         // What is in memory is there now.
         self.requests.part_done(id, part, base.time.now, &before, base.flash.blames());
         self.try_answer(base, write, id);

@@ -102,7 +102,7 @@ impl Port {
     }
 
     /// Adds the reads of a unit that is read as it is.
-    fn split_as_asked(
+    pub(super) fn split_as_asked(
         &self,
         base: &Base,
         id: RequestId,

@@ -5,6 +5,7 @@ mod answer;
 pub mod bus;
 mod cross;
 mod detour;
+mod dispatch;
 pub mod link;
 pub mod read;
 mod rebuild;
@@ -15,6 +16,7 @@ mod tests;
 pub mod why;
 
 use crate::config::DriveConfig;
+use crate::device::dispatched::Dispatch;
 use crate::device::pieces::Piece;
 use crate::device::request::{Completion, Requests};
 use engine::Span;
@@ -43,12 +45,17 @@ pub struct Port {
 
 impl Port {
     pub fn new(config: &DriveConfig) -> Self {
+        let detours = Detours::new(config);
+        let mut requests = Requests::new(config.overheads());
+        if detours.is_some() {
+            requests.dispatch = Dispatch::Routes;
+        }
         Self {
             xor: config.ftl.xor(),
-            requests: Requests::new(config.overheads()),
+            requests,
             link: Link::new(&config.host_link()),
             pieces: Vec::new(),
-            detours: Detours::new(config),
+            detours,
             done: Vec::new(),
             digest: Digest::default(),
         }
@@ -69,5 +76,8 @@ impl Port {
     /// Begins to record the reads that meet collection, and those that wait for it.
     pub(in crate::device) fn record_collection(&mut self) {
         self.detours.get_or_insert_with(|| Detours::record(self.xor));
+        if self.requests.dispatch == Dispatch::Nothing {
+            self.requests.dispatch = Dispatch::Records;
+        }
     }
 }

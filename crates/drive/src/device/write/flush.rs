@@ -2,6 +2,7 @@
 
 use crate::config::{Durability, FlushPolicy};
 use crate::device::Base;
+use crate::device::dispatched::Dispatch;
 use crate::device::event::Event;
 use crate::device::flash::op::{Class, Owner};
 use crate::device::ids::{EntryId, OpId, PayloadId, RequestId};
@@ -284,6 +285,12 @@ impl Write {
         let command = requests[deferred.request].command;
         let class = Class::of_read(requests[deferred.request].priority);
         let blame = blame_since(base, program, deferred.since);
+        if requests.dispatch != Dispatch::Nothing {
+            let part = (deferred.request, deferred.part);
+            if requests.routes_later(base, part, (lpn, ppn), &blame) {
+                return;
+            }
+        }
         let mut pieces = Vec::new();
         base.split(&mut pieces, lpn, ppn, command.offset, command.end());
         base.audit_flash_read(requests, deferred.request, lpn, ppn);

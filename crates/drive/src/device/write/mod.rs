@@ -4,6 +4,7 @@ mod admit;
 pub mod buffer;
 mod by_entry;
 mod discard;
+mod dispatch;
 mod flush;
 pub mod member;
 pub mod modify;

@@ -1,6 +1,6 @@
 //! Read routing. A read that waits for an erase or a program that may be suspended either asks it to
 //! suspend or does not. A read of data that collection holds may go round: it is routed once, when
-//! the firmware takes it in.
+//! the firmware takes it in, or dispatches it after a wait for the write buffer.
 //!
 //! A new policy is a file here and a line of the list below: its tag, the list in error
 //! messages, the schema, the documentation and the contract tests follow from the line.
