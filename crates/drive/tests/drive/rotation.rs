@@ -397,3 +397,28 @@ fn a_pool_that_writes_wait_for_collects_one_bin_out_of_turn() {
         bench.finish();
     }
 }
+
+/// An erase that is suspended belongs to a collection under way: no other plane collects until it has
+/// ended, although reads are served in between. The reservation ends before the erase.
+#[test]
+fn a_suspended_erase_keeps_the_turn() {
+    let reserved = [set("ftl.gc.preemptible", "false"), set("ftl.gc.reserve_until", "copied")];
+    for more in [&reserved[..], &[set("ftl.gc.preemptible", "true")]] {
+        let turns = set("scheduler.rotation", "rotating");
+        let suspends = set("scheduler.suspension", "i-es");
+        let mut bench = Bench::filled(&drive(8, &[&[turns, suspends], more].concat()));
+        let mut pages = Streams::new(9).stream("pages");
+        for us in (0..3_000_000).step_by(250) {
+            let kind = if us % 1_000 == 0 { Kind::Write } else { Kind::Read };
+            bench.submit(us * US, kind, pages.below(PAGES) * PAGE, PAGE);
+            until_watched(&mut bench, us + 249, 1);
+        }
+        let counters = *bench.device.counters();
+        assert_eq!(counters.out_of_turn, 0, "no write waits for space");
+        println!("{} suspensions, {} rebuilt", counters.suspensions, counters.rebuilt);
+        assert!(counters.suspensions > 100 && counters.rebuilt > 100);
+        while step_watched(&mut bench, 1) {}
+        assert_eq!(with_victims(&bench), [0; 0], "nobody waits for ever");
+        bench.finish();
+    }
+}
