@@ -4,6 +4,7 @@
 mod buffer;
 mod collection;
 mod derived;
+mod detours;
 mod durations;
 mod failures;
 mod flash;
@@ -97,6 +98,7 @@ fn check_all(
     collection::check_gain(&drive.ftl.gc, &layout, &mut problems);
     collection::check_turns(drive, &layout, &mut problems);
     collection::check_copies(drive, &layout, &mut problems);
+    detours::check(drive, &geometry, &layout, &mut problems);
     suspension::check_backlog(drive, &layout, &mut problems);
     workloads::check(experiment, &layout, &mut problems);
     if times_are_sound {

@@ -439,6 +439,46 @@ fn a_rotation_limits_something_and_a_detour_needs_parity() {
     }
 }
 
+/// Eight dies of planes that work one at a time, unless a case says otherwise. Detours are useless if
+/// each member of a stripe shares its flash unit with another one.
+#[test]
+fn a_detour_needs_members_of_a_stripe_that_are_not_held_together() {
+    let is_refused = |more: &[(&'static str, &str)]| {
+        let drive = [
+            ("geometry.channels", "8"),
+            ("geometry.planes_per_die", "2"),
+            ("ftl.allocation.pool", "plane"),
+            ("ftl.allocation.order", "PCWD"),
+            ("ftl.over_provisioning.exported", "16 MiB"),
+            ("ftl.parity.width", "8"),
+            ("buffer.size", "64 KiB"),
+            ("scheduler.read_routing", "reconstruct"),
+        ];
+        let all = drive.iter().chain(more).map(|(key, value)| set(key, value));
+        let fault = try_experiment(BY_HAND, &all.collect::<Vec<_>>()).err().unwrap_or_default();
+        let is_refused = fault.contains("1 problem") && fault.contains("no read can go round");
+        assert!(is_refused || fault.is_empty(), "{more:?}: {fault}");
+        let names = |key: &str| fault.contains(key);
+        assert!(!is_refused || names("allocation.order, now \"") && names("parity.width"));
+        is_refused
+    };
+    // Neighbouring pools are the planes of a die.
+    assert!(is_refused(&[]));
+    assert!(!is_refused(&[("scheduler.read_routing", "suspend")]));
+    assert!(!is_refused(&[("ftl.allocation.order", "CWDP")]), "planes of eight dies");
+    assert!(is_refused(&[("ftl.allocation.order", "CWDP"), ("ftl.parity.width", "16")]));
+    assert!(!is_refused(&[("ftl.allocation.pool", "die")]));
+    // Planes that read on their own: collection holds the die while it has reserved it.
+    let reads = ("concurrency.read", "plane");
+    assert!(!is_refused(&[reads]));
+    assert!(is_refused(&[reads, ("ftl.gc.preemptible", "false")]));
+    let all = [reads, ("concurrency.program", "plane"), ("concurrency.erase", "plane")];
+    assert!(!is_refused(&[all[0], all[1], all[2], ("ftl.gc.preemptible", "false")]));
+    // With three planes a die, some pairs of neighbours are on two dies.
+    let of_three = [("geometry.planes_per_die", "3"), ("ftl.parity.width", "2")];
+    assert!(!is_refused(&of_three), "some reads go round");
+}
+
 #[test]
 fn an_update_goes_on_without_flash_that_is_reserved_and_with_a_buffer_that_keeps_data() {
     let of = |durability: &str, preemptible: bool| {

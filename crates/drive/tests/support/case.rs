@@ -139,14 +139,21 @@ fn detours(text: &mut String, dice: &mut Dice<'_>) {
     if convert.is_empty() {
         return;
     }
-    if let Some(begin) = text.find("\nread_routing = ") {
-        let line = text[begin + 1..].find('\n').expect("it ends");
-        text.replace_range(begin..begin + 1 + line, "");
+    let mut with = text.clone();
+    if let Some(begin) = with.find("\nread_routing = ") {
+        let line = with[begin + 1..].find('\n').expect("it ends");
+        with.replace_range(begin..begin + 1 + line, "");
     }
-    let begin = text.find("[drive.scheduler]\n").expect("there is a scheduler");
+    let begin = with.find("[drive.scheduler]\n").expect("there is a scheduler");
     let routing =
         format!("read_routing = {{ policy = \"reconstruct\", convert = \"{convert}\" }}\n");
-    text.insert_str(begin + "[drive.scheduler]\n".len(), &routing);
+    with.insert_str(begin + "[drive.scheduler]\n".len(), &routing);
+    // Pools that share flash units with their neighbours do not allow it.
+    let useless = |fault: String| fault.contains("no read can go round");
+    let loaded = load::load(&with, "case.toml", &[]).map_err(|problems| problems.to_string());
+    if !loaded.err().is_some_and(useless) {
+        *text = with;
+    }
 }
 
 /// Lets updates of stripes end without units that collection holds, if the drive can do that.
