@@ -144,7 +144,8 @@ pub struct Flash {
     /// True if, in every bin, any read and program occupies the same parts of the group.
     uniform: bool,
     /// True if an operation that would go next anyway may skip the queue, and an operation of
-    /// collection may turn into the next one.
+    /// collection may turn into the next one. Not with a rotation that looks at the space of all
+    /// bins: each move that ends asks it again.
     short_ways: bool,
     /// True if even operations that could begin at once are queued first, because commands need the
     /// channel.

@@ -51,7 +51,7 @@ impl Flash {
                 Channel::new(scheduler.channel.order()),
                 geometry.channels as usize,
             ),
-            short_ways: schedule.begins_at_once(),
+            short_ways: schedule.begins_at_once() && !config.scheduler.rotation.looks_at_all(),
             queues_all: false,
             begins_at_once: schedule.begins_at_once(),
             only_serves_queues: schedule.begins_at_once()
