@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from pathlib import Path
 
 import polars as pl
@@ -79,10 +80,14 @@ def test_levels_differ_by_one_technique():
 
 
 @pytest.mark.parametrize("name", ["base", "rgc", "nogc"])
-def test_an_aged_drive_has_a_third_of_its_pages_valid_and_as_many_invalid(name):
-    """With parity, 7/8 of a third of all pages are overwritten by 4/7, two pages each time."""
-    written = fs.run(level(name)).summary["precondition"]["programmed_units"]
-    assert written / (64 * 64 * 256) == pytest.approx(0.33 if name == "nogc" else 0.66, abs=0.005)
+def test_an_aged_drive_has_a_third_of_its_pages_valid_and_as_many_stale(name):
+    """64 blocks a plane, of which 32 begin with 170 stale pages of 256, or 172 without parity."""
+    done = fs.run(level(name)).summary["precondition"]
+    pages = 64 * 64 * 256
+    valid = done["programmed_units"] - done["stale_units"]
+    assert valid / pages == pytest.approx(0.3325 if name == "base" else 0.33, abs=0.0005)
+    stale = {"base": 172 * 32, "rgc": 170 * 32, "nogc": 0}
+    assert done["stale_units"] == 64 * stale[name]
 
 
 # The synthetic traces.
@@ -105,17 +110,26 @@ def test_synthetic_traces_have_the_known_shares_sizes_and_rates(measured):
     assert requests["length_bytes"].mean() == pytest.approx(trace.mean_bytes, rel=0.05)
     seconds = (requests["arrived_ns"].max() - requests["arrived_ns"].min()) / 1e9
     assert len(requests) / seconds == pytest.approx(trace.rate.value, rel=0.05)
-    ends = (requests["offset_bytes"] + requests["length_bytes"]).max()
-    assert ends <= _traces.footprint_bytes(trace, 64)
+    extents = _traces.extents(trace, 64)
+    sizes = [int(extent["size"].removesuffix(" B")) for extent in extents]
+    assert sum(sizes) == pytest.approx(_traces.footprint_bytes(trace, 64), rel=0.04)
+    for place, (extent, size) in enumerate(zip(extents, sizes, strict=True)):
+        inside = requests.filter(pl.col("initiator").str.ends_with(f"s-{place}"))
+        begin = int(extent["offset"].removesuffix(" B"))
+        assert inside["offset_bytes"].min() >= begin
+        assert (inside["offset_bytes"] + inside["length_bytes"]).max() <= begin + size
 
 
 def test_synthetic_traces_have_the_known_sequential_shares(measured):
     trace, requests = measured
     for kind, share in (("read", trace.sequential_reads), ("write", trace.sequential_writes)):
         own = requests.filter(pl.col("kind") == kind)
-        one = own.filter(pl.col("initiator") == f"sequential-{kind}s")
-        follows = one["offset_bytes"] == (one["offset_bytes"] + one["length_bytes"]).shift(1)
-        assert follows.sum() / len(own) == pytest.approx(share.value, abs=0.02)
+        follows = 0
+        for place in range(len(_traces.extents(trace, 64))):
+            one = own.filter(pl.col("initiator") == f"sequential-{kind}s-{place}")
+            ends = one["offset_bytes"] + one["length_bytes"]
+            follows += (one["offset_bytes"] == ends.shift(1)).sum()
+        assert follows / len(own) == pytest.approx(share.value, abs=0.02)
 
 
 @pytest.mark.parametrize(
@@ -149,6 +163,19 @@ def test_footprints_shrink_with_the_drive():
     assert _traces.footprint_bytes(tpcc, 256) == pytest.approx(256 * 2**26 * 0.33 * 7 / 8, rel=1e-4)
 
 
+def test_extents_are_spread_over_what_is_filled_and_one_is_all_of_it():
+    dap = _traces.extents(_traces.TRACES["dap"], 256)
+    offsets = [int(extent["offset"].removesuffix(" B")) for extent in dap]
+    assert len(offsets) == 8
+    apart = {later - earlier for earlier, later in pairwise(offsets)}
+    assert len(apart) == 1
+    assert offsets[0] == 0
+    filled = _drives.filled_bytes("gtf", 256)
+    assert apart.pop() == pytest.approx(filled / 8, rel=1e-3)
+    [all_of_it] = _traces.extents(_traces.TRACES["tpcc"], 256)
+    assert int(all_of_it["size"].removesuffix(" B")) == pytest.approx(filled, rel=1e-4)
+
+
 # Runs.
 
 
@@ -159,7 +186,7 @@ def test_a_trace_that_is_there_takes_the_place_of_the_synthetic_one(tmp_path):
     [stream] = _runs.run(setting, _traces.TRACES["dtrs"], "rgc").experiment["workload"]
     assert stream["trace"]["file"] == str(file)
     assert stream["trace"]["repeat"] == 2
-    assert len(_runs.run(setting, _traces.TRACES["dap"], "rgc").experiment["workload"]) == 4
+    assert len(_runs.run(setting, _traces.TRACES["dap"], "rgc").experiment["workload"]) == 4 * 8
     told = _runs.no_better(Outcomes(setting, {}))
     assert "DTRS" not in told
     assert "DAP.trace" in told

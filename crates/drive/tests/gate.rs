@@ -82,12 +82,12 @@ fn here(path: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(path)
 }
 
-/// Every file in `experiments/` and `examples/` that Rust can run: those of benches with fewer
+/// Every file in `experiments/`, `examples/` and `examples/tiny-tail-flash/` that Rust can run: those of benches with fewer
 /// requests, and drives of terabytes as smaller ones. Policies in Python have no function here; a
 /// sweep is its base with the settings of its variations.
 fn shipped() -> Vec<Shipped> {
     let mut found = Vec::new();
-    for folder in ["experiments", "examples"] {
+    for folder in ["experiments", "examples", "examples/tiny-tail-flash"] {
         let mut files: Vec<PathBuf> = here("../..")
             .join(folder)
             .read_dir()
@@ -142,6 +142,10 @@ fn smaller(stem: &str) -> Settings {
             (EXPORTED, "{ exported = \"1 GiB\" }"),
             ("workload[0].trace.repeat", "1"),
         ],
+        "plane-blocking" | "gc-tolerant-reads" | "rotating-gc" | "gc-tolerant-flush"
+        | "failed-plane" => {
+            &[("drive.geometry.blocks_per_plane", "64"), ("workload[0].region.size", "\"1 GiB\"")]
+        }
         _ => &[],
     }
 }
@@ -152,6 +156,11 @@ fn variations(stem: &str) -> &'static [(&'static str, Settings)] {
     match stem {
         "policy" => &[],
         "demo" | "tenants" | "power-cut" | "end-of-life" => &[("", &[])],
+        // Collection begins after 22,000 requests.
+        "plane-blocking" | "gc-tolerant-reads" | "rotating-gc" | "gc-tolerant-flush" => {
+            &[("", &[("run.requests", "60000"), ("run.warm_up.time", "\"2 s\"")])]
+        }
+        "failed-plane" => &[("", &[("run.time", "\"20 s\"")])],
         "mixed" => &[("", &[("run.time", "\"6 s\"")])],
         "sweep" => &[
             (":greedy", &[("run.time", "\"6 s\""), ("drive.ftl.gc.victim", "\"greedy\"")]),

@@ -346,6 +346,8 @@ def _precondition(done: dict[str, Any]) -> str:
     if not done["filled_units"]:
         return "none: the drive was empty"
     parts = [f"filled ({units.many(done['filled_units'], 'unit')})"]
+    if done["stale_units"]:
+        parts.append(f"beside stale pages ({units.many(done['stale_units'], 'unit')})")
     if done["aged_units"]:
         times = done["aged_units"] / done["filled_units"]
         parts.append(f"overwritten {units.times(float(f'{times:.3g}'), '.3g')}")

@@ -24,11 +24,14 @@ WIDTH = 8
 PAPER_BLOCKS = 4096
 """Blocks of a plane of the paper's drive."""
 
-_PAPER_BUFFER_KIB = 64 * 1024
+_BUFFER_KIB = 128 * 1024
+"""Write buffer of the preset, which has the paper's 64 MiB for data that waits."""
+
 _RESERVED = 0.10
 
-AGED_SHARE = 0.33
-"""Share of all pages that are valid after ageing; as many are invalid (released configurations)."""
+_AGED = {True: (33, 66.4), False: (33.25, 67.1)}
+"""With parity and without: the percent of all pages that are valid after ageing, and as many stale;
+and of the pages of a block that begins with stale ones, those (released configurations)."""
 
 _WAITS: dict[str, Any] = {"read_routing": "wait", "rotation": "none"}
 _FLUSH_WAITS: dict[str, Any] = {"parity": {"flush": "wait"}}
@@ -72,7 +75,7 @@ def drive(level: str, blocks: int, **changes: dict[str, Any]) -> dict[str, Any]:
     """Return the drive of a level with so many blocks a plane; changes are tables of the drive."""
     sizes = {
         "geometry": {"blocks_per_plane": blocks},
-        "buffer": {"size": f"{_PAPER_BUFFER_KIB * blocks // PAPER_BLOCKS} KiB"},
+        "buffer": {"size": f"{_BUFFER_KIB * blocks // PAPER_BLOCKS} KiB"},
     }
     _, tables = _LEVELS[level]
     return {"preset": "fast17", **merged(merged(sizes, tables), changes)}
@@ -89,24 +92,27 @@ def merged(tables: dict[str, Any], changes: dict[str, Any]) -> dict[str, Any]:
     return both
 
 
-def precondition(level: str) -> dict[str, Any]:
-    """Return the state before a run: a third of all pages valid, and unless NoGC a third invalid.
+def filled(level: str) -> dict[str, Any]:
+    """Return the fill before a run: a third of all pages are valid."""
+    valid, _ = _AGED[has_parity(level)]
+    return {"fill": "sequential", "share": f"{valid / (1 - _RESERVED):.2f} %"}
 
-    The released code invalidates the first pages of blocks and then writes valid ones in order.
-    Here valid pages are written in order and overwritten at random until as many are invalid.
-    Each page that is overwritten alone takes one of parity with it, so fewer suffice with parity.
+
+def precondition(level: str) -> dict[str, Any]:
+    """Return the state before a run: a third of all pages valid, and unless NoGC a third stale.
+
+    As in the released code, the first half of the blocks begins with stale pages.
     """
-    filled = {"fill": "sequential", "share": f"{AGED_SHARE / (1 - _RESERVED) * 100:.2f} %"}
     if level.startswith("nogc"):
-        return filled
-    # With parity 7/8 of the valid pages are data, and an overwrite programs two pages.
-    overwrites = WIDTH / (WIDTH - 1) / 2 if has_parity(level) else 1.0
-    return filled | {"age": {"overwrites": round(overwrites, 4)}}
+        return filled(level)
+    stale, of_block = _AGED[has_parity(level)]
+    return filled(level) | {"stale": {"share": f"{stale} %", "of_block": f"{of_block} %"}}
 
 
 def filled_bytes(level: str, blocks: int) -> int:
     """Return the bytes that the host has on the drive before a run, whole stripes of 28 KiB."""
-    pages = PLANES * blocks * PAGES_PER_BLOCK * AGED_SHARE
+    valid, _ = _AGED[has_parity(level)]
+    pages = PLANES * blocks * PAGES_PER_BLOCK * valid / 100
     data = pages * (WIDTH - 1) / WIDTH if has_parity(level) else pages
     return int(data) // (WIDTH - 1) * (WIDTH - 1) * PAGE_BYTES
 

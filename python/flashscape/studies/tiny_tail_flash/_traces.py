@@ -8,6 +8,8 @@ follow rules that are the same for all traces, and none was chosen by its effect
 - sequential requests: the mean of the four whose share is known (TPC-C, TPC-E, build, DTRS);
 - sizes: the quantiles that are published for the servers of MSR Cambridge;
 - rate: 14 MB/s, the geometric mean of the two traces whose rate is known;
+- place: a trace uses a part of its volume, so its footprint is eight extents that are spread evenly
+  over what is filled;
 - hot addresses: the skew of JESD219, the standard workload of enterprise drives;
 - arrivals: Poisson. Real ones come in bursts.
 
@@ -198,6 +200,9 @@ TRACES = {
 
 _STRIPE_BYTES = 7 * 4 * _KIB
 
+EXTENTS = 8
+"""Extents of a footprint."""
+
 
 def footprint_bytes(trace: Trace, blocks: int) -> int:
     """Return the bytes that a trace uses on a drive of so many blocks a plane, whole stripes."""
@@ -206,10 +211,31 @@ def footprint_bytes(trace: Trace, blocks: int) -> int:
     return min(wanted, filled) // _STRIPE_BYTES * _STRIPE_BYTES
 
 
+def extents(trace: Trace, blocks: int) -> list[dict[str, str]]:
+    """Return the regions of a trace, spread over what is filled; one if it uses all of it."""
+    used, filled = footprint_bytes(trace, blocks), filled_bytes(FULL, blocks)
+    count = EXTENTS if used + EXTENTS * _STRIPE_BYTES < filled else 1
+    size, apart = (each // count // _STRIPE_BYTES * _STRIPE_BYTES for each in (used, filled))
+    return [{"offset": f"{apart * place} B", "size": f"{size} B"} for place in range(count)]
+
+
 def streams(trace: Trace, blocks: int) -> list[dict[str, Any]]:
-    """Return the workloads of a synthetic trace: reads and writes, each random and sequential."""
-    rate, reads = trace.rate.value, trace.reads.value
-    region = {"size": f"{footprint_bytes(trace, blocks)} B"}
+    """Return the workloads of a synthetic trace.
+
+    Each extent has reads and writes, each random and sequential.
+    """
+    regions = extents(trace, blocks)
+    return [
+        stream
+        for place, region in enumerate(regions)
+        for stream in _streams_of(trace, region, place, len(regions))
+    ]
+
+
+def _streams_of(
+    trace: Trace, region: dict[str, str], place: int, extents: int
+) -> list[dict[str, Any]]:
+    rate, reads = trace.rate.value / extents, trace.reads.value
     made = []
     for kind, share, sizes, sequential in (
         ("reads", reads, trace.read_sizes, trace.sequential_reads.value),
@@ -229,7 +255,7 @@ def streams(trace: Trace, blocks: int) -> list[dict[str, Any]]:
         ):
             arrivals = {"process": "poisson", "rate": f"{rate * share * part:.4g} IOPS"}
             made.append(
-                {"name": f"{order}-{kind}", **of_kind, "addresses": {"pattern": pattern}}
+                {"name": f"{order}-{kind}-{place}", **of_kind, "addresses": {"pattern": pattern}}
                 | {"arrivals": arrivals}
             )
     return made

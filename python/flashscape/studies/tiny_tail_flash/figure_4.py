@@ -10,8 +10,8 @@ from flashscape.studies.tiny_tail_flash._drives import (
     PLANES,
     blocks,
     drive,
+    filled,
     filled_bytes,
-    precondition,
 )
 from flashscape.studies.tiny_tail_flash._runs import share
 
@@ -55,7 +55,7 @@ def runs(setting: Setting) -> list[Run]:
             f"figure-4-{blocking}",
             {
                 "drive": drive("base", size, ftl={"gc": {"blocking": blocking}}),
-                "precondition": precondition("base") | {"age": {"overwrites": 2.0}},
+                "precondition": filled("base") | {"age": {"overwrites": 2.0}},
                 "workload": streams,
                 "run": {"requests": reads, "warm_up": {"requests": reads // 10}},
                 "record": {"collection": True},

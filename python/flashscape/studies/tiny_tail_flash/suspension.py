@@ -27,8 +27,15 @@ _ERASES: dict[str, Any] = {
 _ASKS: dict[str, Any] = {"scheduler": {"read_routing": "suspend"}}
 """Reads that do not go round a collection ask for that."""
 
-_COPIES: dict[str, Any] = {"ftl": {"gc": {"preemptible": True}}, "scheduler": {"suspension": "es"}}
-"""Reads also go between the copies of a collection, which no drive of the paper lets them."""
+_COPIES: dict[str, Any] = {
+    "ftl": {"gc": {"preemptible": True}},
+    "nand": {"copy_back_pages": "any"},
+    "scheduler": {"suspension": "es"},
+}
+"""Reads also go between the copies of a collection, which no drive of the paper lets them.
+
+Copies that keep odd and even pages apart would need a collection that is not interrupted.
+"""
 
 SCHEMES: dict[str, tuple[str, str, dict[str, Any]]] = {
     "neither": ("neither", "pb", {}),
