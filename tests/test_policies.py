@@ -24,6 +24,7 @@ SCRUB = "drive.ftl.scrub.choice"
 NO_POLICY = {
     "drive.preset": "a whole drive by its name",
     "drive.nand.cell": "what the flash is made of",
+    "drive.nand.copy_back_pages": "what the flash can do",
     "drive.concurrency.read": "what the flash can do at once",
     "drive.concurrency.program": "what the flash can do at once",
     "drive.concurrency.erase": "what the flash can do at once",

@@ -59,6 +59,7 @@ class Family(NamedTuple):
 _FAMILIES = (
     "drive.ftl.gc.victim",
     "drive.ftl.gc.pacing",
+    "drive.ftl.gc.background_begins",
     "drive.ftl.gc.reserve_until",
     "drive.ftl.gc.blocking",
     "drive.ftl.parity.flush",
