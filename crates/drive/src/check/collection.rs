@@ -86,8 +86,11 @@ pub fn check_copies(drive: &DriveConfig, layout: &Layout, problems: &mut Problem
             "choose ftl.allocation.bin = \"plane\", ftl.block_planes = 1 and a ftl.unit of a page at most",
         );
     }
-    if drive.geometry.pages_per_block % 2 == 1 {
-        refuse("a block has an odd number of pages", "give an even geometry.pages_per_block");
+    if layout.batches_per_block % 2 == 1 {
+        refuse(
+            "a block has an odd number of pages for data",
+            "give a geometry.pages_per_block that is even without ftl.summary_page",
+        );
     }
     for (is_on, of) in [
         (ftl.scrub.is_some(), "scrubbed data (ftl.scrub)"),

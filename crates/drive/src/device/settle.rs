@@ -130,7 +130,8 @@ impl Device {
 
     /// Handles the effects at the same moment, in this order: answers; notes of flash; bins whose
     /// space has changed, the last one first; partial writes without space; pools whose bins may
-    /// take programs again; idle groups, if data has become invalid.
+    /// take programs again; idle groups, if data has become invalid; collections that wait for a quiet
+    /// channel.
     #[inline(always)]
     pub(super) fn settle(&mut self) {
         let left = self.port.requests.ready.len()
@@ -144,6 +145,7 @@ impl Device {
     #[inline(never)]
     fn settle_all(&mut self) {
         let Self { base, gc, write, port, .. } = self;
+        let mut asks = false;
         loop {
             if !port.requests.ready.is_empty() {
                 port.answer_ready(base, write);
@@ -161,7 +163,7 @@ impl Device {
                         gc.channel_kept(base, bin);
                         write.tolerate(base, bin);
                     }
-                    Note::ChannelFree(channel) => gc.channel_free(base, channel),
+                    Note::AwaitsQuiet => asks = true,
                     Note::Reserved(bin) => write.tolerate(base, bin),
                     Note::Dispatched => port.dispatch_deferred(base, (gc, write)),
                     Note::UpdatesEnded => write.end_updates(base, &mut port.requests),
@@ -175,7 +177,12 @@ impl Device {
                 write.flush_pool(base, pool);
             } else if base.space.take_died() {
                 gc.retry_thwarted(base);
+            } else if asks {
+                asks = gc.ask_for_quiet(base);
             } else {
+                if gc.awaits_quiet() {
+                    base.flash.note(Note::AwaitsQuiet);
+                }
                 return;
             }
         }

@@ -568,7 +568,12 @@ fn copies_that_must_fit_are_copies_of_pages_inside_planes() {
     for (old, new, phrase) in [
         ("copy_back = false", "copy_back = false", "copy_back is false"),
         ("preemptible = true", "preemptible = true", "preemptible is true"),
-        ("pages_per_block = 16", "pages_per_block = 15", "odd number of pages"),
+        ("pages_per_block = 16", "pages_per_block = 15", "odd number of pages for data"),
+        (
+            "block_planes = 1",
+            "block_planes = 1\nsummary_page = true",
+            "odd number of pages for data",
+        ),
         ("unit = \"4 KiB\"", "unit = \"8 KiB\"", "single pages"),
         (
             "block_planes = 1",

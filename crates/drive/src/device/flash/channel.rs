@@ -27,8 +27,6 @@ pub struct Channel {
     pub(super) kept: Option<Box<Kept>>,
     /// Bins whose collection waits for a reservation, the oldest first.
     pub(super) claims: VecDeque<BinId>,
-    /// Bins whose collection waits until nothing of hosts uses or awaits the channel.
-    pub(super) watchers: Vec<BinId>,
     /// Reads for parity that are asked for and have not ended.
     pub(super) parity_reads: u32,
     pub ledger: Ledger,
@@ -59,7 +57,6 @@ impl Channel {
             busy_until: Instant::START,
             kept: None,
             claims: VecDeque::new(),
-            watchers: Vec::new(),
             parity_reads: 0,
             ledger: Ledger::default(),
             order,
@@ -191,16 +188,9 @@ impl Channel {
         }
         kept.waiting
     }
-    /// Notes that the collection of a bin waits until it is quiet.
-    pub(super) fn watch(&mut self, bin: BinId) {
-        if !self.watchers.contains(&bin) {
-            self.watchers.push(bin);
-        }
-        self.filled |= CARE;
-    }
     /// Serves it without care from now on, if nothing needs care.
     pub(super) fn end_care(&mut self) {
-        let needs_none = self.kept.is_none() && self.claims.is_empty() && self.watchers.is_empty();
+        let needs_none = self.kept.is_none() && self.claims.is_empty();
         if needs_none && self.order.begins.is_none() {
             self.filled &= !CARE;
         }

@@ -152,7 +152,7 @@ impl Flash {
             match self.channels[channel].pop_with_care(&mut self.ops, of_group) {
                 Some(Grant::Op(id)) => self.grant(time, p, id),
                 Some(Grant::Group(group)) => self.serve(time, p, group),
-                None => return self.tell_watchers(channel),
+                None => return,
             }
         }
     }

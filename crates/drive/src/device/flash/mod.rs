@@ -114,8 +114,9 @@ pub enum Note {
     RoundEnded(GroupId),
     /// A channel is reserved for the collection of a bin, which waited for it.
     ChannelKept(BinId),
-    /// A channel carries nothing, and collections wait until it has nothing to do for hosts.
-    ChannelFree(ChannelId),
+    /// Collections wait until their channels have nothing to do for hosts: they ask again once all
+    /// else of the present event is over.
+    AwaitsQuiet,
     /// A bin's unit is reserved for its collection, if writes do not wait for that.
     Reserved(BinId),
     /// Updates of stripes end because collection holds their last units.
@@ -164,8 +165,8 @@ pub struct Flash {
     shape: Shape,
     /// Idle time after which a group is reported as idle, if it ever is.
     idle_gap: Option<Span>,
-    /// True if background collection waits until its channel has nothing to do for hosts.
-    awaits_quiet: bool,
+    /// The groups of each channel.
+    groups_of: Column<ChannelId, Vec<GroupId>>,
     /// True if pages that collection reads may stream to another package.
     streams: bool,
     // ---- state ----
@@ -215,7 +216,7 @@ impl Flash {
             program_rules: _, suspends: _, bins_of_group: _, uniform: _, short_ways: _,
             queues_all: _, begins_at_once: _,
             only_serves_queues: _, commands: _, channels_of: _, all_cells: _, shape: _, idle_gap: _,
-            streams: _, awaits_quiet: _,
+            streams: _, groups_of: _,
             // Counts go on.
             chained: _, next_seq: _, counters: _,
             // State that begins anew.

@@ -9,9 +9,9 @@ use crate::device::flash::queue::Group;
 use crate::device::flash::schedule::kinds::Schedule;
 use crate::device::flash::shape::Shape;
 use crate::device::flash::working::Rules;
-use crate::device::flash::{BinPlace, Flash, command};
+use crate::device::flash::{BinPlace, Flash, command, quiet};
 use engine::{Column, Instant};
-use ftl::{BackgroundBegins, BinId, Layout};
+use ftl::{BinId, Layout};
 use nand::{Geometry, GroupId, Timing, Units};
 use std::collections::VecDeque;
 
@@ -29,7 +29,6 @@ impl Flash {
         let scheduler = &config.scheduler;
         let commands = timing.cycles.is_some();
         let suspends = erase_rules.is_on || program_rules.is_on;
-        let awaits_quiet = config.ftl.gc.background_begins == BackgroundBegins::QuietChannel;
         let schedule = Schedule::new(scheduler, &units);
         Self {
             tells_reservations: config.ftl.flushes_round_gc(),
@@ -56,8 +55,7 @@ impl Flash {
             begins_at_once: schedule.begins_at_once(),
             only_serves_queues: schedule.begins_at_once()
                 && config.ftl.gc.idle_gap.is_none()
-                && !suspends
-                && !awaits_quiet,
+                && !suspends,
             schedule,
             commands,
             channels_of: command::channels_of(&places, units.groups),
@@ -67,7 +65,7 @@ impl Flash {
             notes: VecDeque::new(),
             idle_gap: config.ftl.gc.idle_gap.map(|gap| gap.span()),
             streams: config.ftl.gc.streaming,
-            awaits_quiet,
+            groups_of: quiet::groups_of(&places, geometry.channels),
             all_cells: u64::MAX >> (64 - units.cells_per_group),
             uniform,
             places,

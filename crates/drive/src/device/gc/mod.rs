@@ -50,6 +50,8 @@ pub struct Gc {
     backlogs: Column<BinId, Backlog>,
     /// Groups whose idle collection found nothing that gains space.
     thwarted: Vec<GroupId>,
+    /// Bins whose collection waits until its channel has nothing to do for hosts, the oldest first.
+    await_quiet: Vec<BinId>,
     /// Leave to copy, if not all collections may copy at the same time.
     permits: Option<Box<Permits>>,
 }
@@ -67,6 +69,7 @@ impl Gc {
             jobs: Column::from_fn(layout.bins as usize, |_| Job::default()),
             backlogs: Column::from_fn(layout.bins as usize, |_| Backlog::default()),
             thwarted: Vec::new(),
+            await_quiet: Vec::new(),
             permits: Permits::new(config, layout, Geometry::from(geometry).channels),
         }
     }
@@ -85,12 +88,14 @@ impl Gc {
             jobs,
             backlogs,
             thwarted,
+            await_quiet,
             permits,
         } = self;
         *scrubs = scrubs.as_ref().map(Turn::begun_anew);
         *jobs = Column::from_fn(layout.bins as usize, |_| Job::default());
         *backlogs = Column::from_fn(layout.bins as usize, |_| Backlog::default());
         thwarted.clear();
+        await_quiet.clear();
         *permits = permits.as_ref().map(|permits| permits.begun_anew());
     }
 

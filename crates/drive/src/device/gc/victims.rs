@@ -1,11 +1,11 @@
 //! The choice of a bin's next victim, and the check that there is room for its data.
 
 use crate::device::Base;
+use crate::device::flash::Note;
 use crate::device::gc::Gc;
 use crate::device::gc::gate::{Leave, Maintenance};
 use ftl::wear::Migration;
 use ftl::{BackgroundBegins, BinId, BlockId, Level, Stream};
-use nand::ChannelId;
 
 impl Gc {
     /// Chooses the next victim, of collection or of scrubbing.
@@ -103,19 +103,42 @@ impl Gc {
     }
 
     /// True if a bin's collection is not in the background, or its channel has nothing to do for
-    /// hosts.
+    /// hosts. If not, it asks again when that is so.
     #[inline(never)]
-    fn is_undisturbing(&self, base: &mut Base, bin: BinId) -> bool {
+    fn is_undisturbing(&mut self, base: &mut Base, bin: BinId) -> bool {
         let goes_first =
             base.space.ftl.level(bin) == Level::Foreground || base.space.task(bin).debt > 0;
-        goes_first || base.flash.is_quiet(&mut base.time, bin)
+        if goes_first || base.flash.is_quiet(&mut base.time, bin) {
+            self.await_quiet.retain(|other| *other != bin);
+            return true;
+        }
+        if self.await_quiet.is_empty() {
+            base.flash.note(Note::AwaitsQuiet);
+        }
+        if !self.await_quiet.contains(&bin) {
+            self.await_quiet.push(bin);
+        }
+        false
     }
 
-    /// Lets collections choose victims that waited until a channel has nothing to do for hosts.
-    pub(in crate::device) fn channel_free(&mut self, base: &mut Base, channel: ChannelId) {
-        for bin in base.flash.take_watchers(&mut base.time, channel) {
-            self.collect_if_needed(base, bin);
+    /// Lets collections go on that wait until their channels have nothing to do for hosts, the oldest
+    /// first; returns true if one did.
+    #[cold]
+    pub(in crate::device) fn ask_for_quiet(&mut self, base: &mut Base) -> bool {
+        let mut went_on = false;
+        for bin in self.await_quiet.clone() {
+            if base.flash.is_quiet(&mut base.time, bin) {
+                went_on = true;
+                self.await_quiet.retain(|other| *other != bin);
+                self.collect_if_needed(base, bin);
+            }
         }
+        went_on
+    }
+
+    /// True if a collection waits until its channel has nothing to do for hosts.
+    pub(in crate::device) fn awaits_quiet(&self) -> bool {
+        !self.await_quiet.is_empty()
     }
 
     /// Number of a victim's valid units that are moved for each batch of space that it gains: never

@@ -44,9 +44,6 @@ impl Flash {
             Schedule::Rounds(_) => self.serve_in_rounds(time, p, group),
             Schedule::Free => self.serve_free(time, p, group),
         }
-        if self.awaits_quiet {
-            self.tell_watchers_of(group);
-        }
     }
 
     /// True if the scheduler lets collection of a bin choose a victim.
