@@ -145,7 +145,6 @@ impl Device {
     #[inline(never)]
     fn settle_all(&mut self) {
         let Self { base, gc, write, port, .. } = self;
-        let mut asks = false;
         loop {
             if !port.requests.ready.is_empty() {
                 port.answer_ready(base, write);
@@ -163,7 +162,7 @@ impl Device {
                         gc.channel_kept(base, bin);
                         write.tolerate(base, bin);
                     }
-                    Note::AwaitsQuiet => asks = true,
+                    Note::AwaitsQuiet => return self.settle_and_ask(),
                     Note::Reserved(bin) => write.tolerate(base, bin),
                     Note::Dispatched => port.dispatch_deferred(base, (gc, write)),
                     Note::UpdatesEnded => write.end_updates(base, &mut port.requests),
@@ -177,12 +176,21 @@ impl Device {
                 write.flush_pool(base, pool);
             } else if base.space.take_died() {
                 gc.retry_thwarted(base);
-            } else if asks {
-                asks = gc.ask_for_quiet(base);
             } else {
-                if gc.awaits_quiet() {
-                    base.flash.note(Note::AwaitsQuiet);
-                }
+                return;
+            }
+        }
+    }
+}
+
+impl Device {
+    /// Handles all other effects, and then lets collections go on that wait for quiet channels.
+    #[cold]
+    #[inline(never)]
+    fn settle_and_ask(&mut self) {
+        loop {
+            self.settle_all();
+            if !self.gc.ask_for_quiet(&mut self.base) {
                 return;
             }
         }

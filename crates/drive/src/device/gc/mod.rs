@@ -52,6 +52,8 @@ pub struct Gc {
     thwarted: Vec<GroupId>,
     /// Bins whose collection waits until its channel has nothing to do for hosts, the oldest first.
     await_quiet: Vec<BinId>,
+    /// True if they ask again at the next event.
+    asks_for_quiet: bool,
     /// Leave to copy, if not all collections may copy at the same time.
     permits: Option<Box<Permits>>,
 }
@@ -70,6 +72,7 @@ impl Gc {
             backlogs: Column::from_fn(layout.bins as usize, |_| Backlog::default()),
             thwarted: Vec::new(),
             await_quiet: Vec::new(),
+            asks_for_quiet: false,
             permits: Permits::new(config, layout, Geometry::from(geometry).channels),
         }
     }
@@ -89,6 +92,7 @@ impl Gc {
             backlogs,
             thwarted,
             await_quiet,
+            asks_for_quiet,
             permits,
         } = self;
         *scrubs = scrubs.as_ref().map(Turn::begun_anew);
@@ -96,6 +100,7 @@ impl Gc {
         *backlogs = Column::from_fn(layout.bins as usize, |_| Backlog::default());
         thwarted.clear();
         await_quiet.clear();
+        *asks_for_quiet = false;
         *permits = permits.as_ref().map(|permits| permits.begun_anew());
     }
 

@@ -112,7 +112,7 @@ impl Gc {
             self.await_quiet.retain(|other| *other != bin);
             return true;
         }
-        if self.await_quiet.is_empty() {
+        if !std::mem::replace(&mut self.asks_for_quiet, true) {
             base.flash.note(Note::AwaitsQuiet);
         }
         if !self.await_quiet.contains(&bin) {
@@ -122,7 +122,7 @@ impl Gc {
     }
 
     /// Lets collections go on that wait until their channels have nothing to do for hosts, the oldest
-    /// first; returns true if one did.
+    /// first; returns true if one did. If none did, those that wait ask again at the next event.
     #[cold]
     pub(in crate::device) fn ask_for_quiet(&mut self, base: &mut Base) -> bool {
         let mut went_on = false;
@@ -133,12 +133,11 @@ impl Gc {
                 self.collect_if_needed(base, bin);
             }
         }
+        self.asks_for_quiet = went_on || !self.await_quiet.is_empty();
+        if self.asks_for_quiet && !went_on {
+            base.flash.note(Note::AwaitsQuiet);
+        }
         went_on
-    }
-
-    /// True if a collection waits until its channel has nothing to do for hosts.
-    pub(in crate::device) fn awaits_quiet(&self) -> bool {
-        !self.await_quiet.is_empty()
     }
 
     /// Number of a victim's valid units that are moved for each batch of space that it gains: never
