@@ -2,6 +2,7 @@
 //! and the operations that wait for it.
 
 use crate::common::{Bench, Override, set};
+use crate::poised;
 use drive::OpKind;
 use ftl::Source;
 use host::Kind;
@@ -128,6 +129,49 @@ fn nothing_is_scrubbed_where_no_block_needs_it_or_the_key_is_absent() {
     {
         bench.until(100 * MS);
         assert_eq!(erased(&bench), [0usize; 0]);
+    }
+}
+
+/// Four dies on two channels, of which a collection of die 0 reserves both. Die 0 is scrubbed at 5
+/// ms, and channel 1's first die from 15 ms on; pages 4n lie on die 0, pages 4n + 3 on channel 1's
+/// second die.
+fn beside_a_collection_that_reserves_channels(foreground: &str) -> Bench {
+    let exported = format!("{} B", 64 * PAGE);
+    let mut bench = Bench::filled(&poised::shape(&[
+        set("geometry.channels", 2),
+        set("ftl.over_provisioning.exported", exported),
+        set("ftl.gc.foreground", foreground),
+        set("ftl.gc.preemptible", false),
+        set("ftl.gc.blocking", "controller"),
+        set("ftl.scrub.interval", "5 ms"),
+        set("ftl.scrub.choice", "oldest"),
+    ]));
+    // Block 0 is moved to block 4, of which one page then stays valid.
+    for (turn, number) in [0, 1, 2, 4].into_iter().enumerate() {
+        let at = 8_300 * US + turn as u64 * 300 * US;
+        bench.submit(at, Kind::Write, 4 * number * PAGE, PAGE);
+    }
+    bench.until(15 * MS - 10 * US);
+    // Its data crosses channel 1 from 15 to 115 us after the poll.
+    bench.submit(15 * MS - 10 * US, Kind::Read, (4 * 12 + 3) * PAGE, PAGE);
+    // It opens a block, so die 0 claims both channels. The first scrubbed page waits for channel 1
+    // from 25 us on.
+    bench.submit(15 * MS + 20 * US, Kind::Write, 4 * 5 * PAGE, PAGE);
+    bench
+}
+
+#[test]
+fn scrubbing_goes_after_collections_that_wait_for_channels() {
+    // In the foreground, and in the background.
+    for foreground in ["2 blocks", "1 block"] {
+        let mut bench = beside_a_collection_that_reserves_channels(foreground);
+        // Die 0 is written until 320 us, and a page is moved until 745: the channels are reserved
+        // until then. The scrubbed page, sensed at 25 us, then goes on, 720 us late.
+        let end = 15 * MS + 4 * 425 * US + 1_500 * US + 720 * US;
+        bench.until(end - 1);
+        assert_eq!(erased(&bench), [0, 4, 8], "foreground = {foreground}");
+        bench.until(end);
+        assert_eq!(erased(&bench), [0, 4, 8, 16], "foreground = {foreground}");
     }
 }
 

@@ -5,7 +5,7 @@ use crate::device::Time;
 use crate::device::event::Event;
 use crate::device::flash::care::Beginning;
 use crate::device::flash::channel::{CARE, Grant};
-use crate::device::flash::op::{AsksFor, Class, Op};
+use crate::device::flash::op::{AsksFor, Op};
 use crate::device::flash::reservation::Kept;
 use crate::device::flash::{Flash, Note, Placement};
 use crate::device::ids::OpId;
@@ -98,18 +98,42 @@ impl Flash {
     }
 
     /// Gives a free channel to a collection that waits for it: one in the foreground at once,
-    /// another if nothing else waits. Returns true if there is one.
+    /// another if nothing but scrubbing waits. Returns true if there is one.
     fn grant_claim<P: Placement>(&mut self, time: &mut Time, p: &P, channel: ChannelId) -> bool {
         let state = &self.channels[channel];
-        let is_in_foreground = |bin: &BinId| self.class_of(p, *bin) != Class::Background;
+        if state.claims.is_empty() {
+            return false;
+        }
+        let is_in_foreground = |bin: &BinId| {
+            self.groups[self.places[*bin].group].is_kept_for(*bin)
+                || p.collects_in_the_foreground(*bin)
+        };
         let in_foreground = state.claims.iter().position(is_in_foreground);
-        let any = (state.filled == CARE && !state.claims.is_empty()).then_some(0);
-        let Some(place) = in_foreground.or(any) else { return false };
+        let any = || (state.filled == CARE || self.only_scrubbing_waits(p, channel)).then_some(0);
+        let Some(place) = in_foreground.or_else(any) else { return false };
         let claimed = self.channels[channel].claims.remove(place);
         let bin = claimed.expect("a place in the list");
         self.keep_channel(time, p, channel, bin);
         self.notes.push_back(Note::ChannelKept(bin));
         true
+    }
+
+    /// True if no operation waits for a channel but those of scrubbing. There may always be some, so
+    /// a collection that has reserved other channels by then must not go after them.
+    #[cold]
+    #[inline(never)]
+    fn only_scrubbing_waits<P: Placement>(&self, p: &P, channel: ChannelId) -> bool {
+        let state = &self.channels[channel];
+        let in_groups =
+            state.groups.iter().flat_map(|(group, _)| self.groups[*group].waiting(&self.ops));
+        let waiting = state.waiting(&self.ops).chain(in_groups).map(|id| &self.ops[id]);
+        let mut scrubs = false;
+        let mut is_of_scrubbing = |op: &Op| {
+            let is_scrubbed = op.is_collection() && p.scrubs(op.bin);
+            scrubs |= is_scrubbed;
+            is_scrubbed
+        };
+        waiting.filter(|op| op.channel == channel).all(&mut is_of_scrubbing) && scrubs
     }
 
     /// Reserves a free channel. Operations of the collection's unit that wait for it go first,

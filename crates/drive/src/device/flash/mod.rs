@@ -63,6 +63,10 @@ pub trait Placement {
     fn park(&mut self, now: Instant, id: OpId, op: &Op, unit: &Snapshot);
     /// The class of a bin's GC operations; `is_reserved` says if the bin's unit is reserved for it.
     fn class_of(&self, bin: BinId, is_reserved: impl FnOnce() -> bool) -> Class;
+    /// True if GC of a bin goes before programs of host data, even if a block is being scrubbed.
+    fn collects_in_the_foreground(&self, bin: BinId) -> bool;
+    /// True if the last block that was taken in a bin was taken to be scrubbed.
+    fn scrubs(&self, bin: BinId) -> bool;
     /// True if a batch that `writer` moves would still be copied to the planes that it lies on.
     fn may_copy_back(&self, writer: Holder, bin: BinId, from: Batch) -> bool;
     /// The place of the rest of a unit that is written in part.

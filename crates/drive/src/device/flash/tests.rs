@@ -29,6 +29,8 @@ struct Pages {
     left: u32,
     parked: Vec<OpId>,
     foreground: bool,
+    /// Bins that are being scrubbed.
+    scrubs: Vec<BinId>,
     /// True if the bins want more space.
     is_short: bool,
 }
@@ -45,12 +47,18 @@ impl Placement for Pages {
     fn park(&mut self, _: Instant, id: OpId, _: &Op, _: &Snapshot) {
         self.parked.push(id);
     }
-    fn class_of(&self, _: BinId, is_reserved: impl FnOnce() -> bool) -> Class {
-        match (is_reserved(), self.foreground) {
+    fn class_of(&self, bin: BinId, is_reserved: impl FnOnce() -> bool) -> Class {
+        match (is_reserved(), self.foreground && !self.scrubs(bin)) {
             (true, _) => Class::Reserved,
             (false, true) => Class::Foreground,
             (false, false) => Class::Background,
         }
+    }
+    fn collects_in_the_foreground(&self, _: BinId) -> bool {
+        self.foreground
+    }
+    fn scrubs(&self, bin: BinId) -> bool {
+        self.scrubs.contains(&bin)
     }
     fn may_copy_back(&self, _: Holder, _: BinId, _: Batch) -> bool {
         true
@@ -511,6 +519,43 @@ fn a_background_collection_gets_the_channel_when_nothing_waits_for_it() {
     assert!(chip.flash.has_channel(ChannelId(0), BinId(0)));
     give_channel_back(&mut chip, 300);
     assert!(!chip.flash.has_channel(ChannelId(0), BinId(0)));
+}
+
+#[test]
+fn a_foreground_collection_gets_the_channel_at_once_after_a_scrubbed_block() {
+    let (mut chip, read) = claimed(true);
+    chip.pages.scrubs = vec![BinId(0)];
+    chip.until(100);
+    assert!(chip.flash.has_channel(ChannelId(0), BinId(0)));
+    give_channel_back(&mut chip, 300);
+    chip.assert_ends(read, 300 + CARRY);
+}
+
+#[test]
+fn a_background_collection_goes_after_hosts_and_before_scrubbing() {
+    let mut chip = Chip::new("geometry.dies_per_package = 4");
+    chip.program(0, 1);
+    chip.until(10);
+    assert!(!chip.flash.claim(&mut chip.time, &chip.pages, ChannelId(0), BinId(0)));
+    let moved = chip.ask(20, OpKind::Read, Class::Background, 2);
+    let read = chip.read(30, 3);
+    chip.pages.scrubs = vec![BinId(2)];
+    // The channel is free at 100 us; both reads are sensed by then.
+    chip.assert_ends(read, 100 + CARRY);
+    assert!(chip.flash.has_channel(ChannelId(0), BinId(0)));
+    give_channel_back(&mut chip, 300);
+    chip.assert_ends(moved, 300 + CARRY);
+}
+
+#[test]
+fn a_background_collection_goes_after_moves_that_are_not_of_scrubbing() {
+    let mut chip = Chip::new(DIES);
+    chip.program(0, 1);
+    chip.until(10);
+    assert!(!chip.flash.claim(&mut chip.time, &chip.pages, ChannelId(0), BinId(0)));
+    let moved = chip.ask(20, OpKind::Read, Class::Background, 2);
+    chip.assert_ends(moved, 100 + CARRY);
+    assert!(chip.flash.has_channel(ChannelId(0), BinId(0)));
 }
 
 #[test]

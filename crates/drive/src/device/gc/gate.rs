@@ -44,7 +44,8 @@ impl Gc {
         let is_free = match of {
             Maintenance::Collection => self.is_unit_free(base, bin) && self.is_permitted(base, bin),
             Maintenance::Scrub => {
-                !base.space.is_awaited(bin) || Self::has_space_for_look(base, bin)
+                (!base.space.is_awaited(bin) || Self::has_space_for_look(base, bin))
+                    && !self.claims_channels(bin)
             }
             Maintenance::Erase { waiting } => return self.begins_burst(base, bin, waiting),
             Maintenance::Erases => return self.ends_burst(base, bin),

@@ -57,9 +57,15 @@ impl Gc {
 
     /// Ends a bin's wait for channels, if it has a permit and waits for some.
     pub(super) fn end_claim(&mut self, base: &mut Base, bin: BinId) {
-        if self.permits.as_ref().is_some_and(|permits| permits.is_claiming(bin)) {
+        if self.claims_channels(bin) {
             self.end_permit(base, bin, false);
         }
+    }
+
+    /// True if a bin's collection has its permit and waits for channels that it reserves. Until then
+    /// no block of the bin is scrubbed: the collection must be able to begin when it has them all.
+    pub(super) fn claims_channels(&self, bin: BinId) -> bool {
+        self.permits.as_ref().is_some_and(|permits| permits.is_claiming(bin))
     }
 
     /// True if a bin has a permit and has copied all that it was to copy.

@@ -172,6 +172,30 @@ fn the_gate_lets_a_unit_be_reserved_for_one_collection_at_a_time() {
 }
 
 #[test]
+fn the_gate_has_scrubbing_wait_for_a_collection_that_waits_for_channels() {
+    let scrub = "{ interval = \"1 ms\", choice = \"oldest\" }";
+    let mut device = drive(&[
+        ("geometry.channels", "2"),
+        ("ftl.gc.preemptible", "false"),
+        ("ftl.gc.blocking", "controller"),
+        ("ftl.scrub", scrub),
+    ]);
+    let Device { base, gc, .. } = &mut device;
+    let (here, there) = (base.flash.place(BIN).channel, base.flash.place(BinId(1)).channel);
+    assert_ne!(here, there);
+    // Scrubbing of the other bin does not wait. Its channel is kept, so the collection waits for it.
+    assert!(base.flash.claim(&mut base.time, &base.space, there, BinId(1)));
+    assert_eq!(gc.asks_leave(base, BIN, Maintenance::Collection), Leave::Queue);
+    assert!(base.flash.has_channel(here, BIN));
+    assert_eq!(gc.asks_leave(base, BIN, Maintenance::Scrub), Leave::Queue);
+    assert_eq!(gc.asks_leave(base, BinId(1), Maintenance::Scrub), Leave::Go);
+    base.flash.give_channel_back(&mut base.time, &mut base.space, there, BinId(1));
+    assert!(base.flash.has_channel(there, BIN));
+    assert_eq!(gc.asks_leave(base, BIN, Maintenance::Collection), Leave::Go);
+    assert_eq!(gc.asks_leave(base, BIN, Maintenance::Scrub), Leave::Go);
+}
+
+#[test]
 fn the_gate_has_erases_wait_for_a_quiet_moment_but_no_more_than_a_few() {
     let batching = ("scheduler.erase_batching", "{ quiet = \"2 ms\", most = 3 }");
     let mut device = drive(&[batching, ("ftl.gc.stop", "5 blocks")]);

@@ -282,6 +282,18 @@ impl Placement for Space {
         if is_foreground { Class::Foreground } else { Class::Background }
     }
 
+    #[cold]
+    #[inline(never)]
+    fn collects_in_the_foreground(&self, bin: BinId) -> bool {
+        self.bins[bin].task.debt > 0 || self.ftl.level(bin) == Level::Foreground
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn scrubs(&self, bin: BinId) -> bool {
+        self.bins[bin].task.scrubs
+    }
+
     #[inline]
     fn may_copy_back(&self, writer: Holder, bin: BinId, from: Batch) -> bool {
         let layout = &self.ftl.layout;
