@@ -162,7 +162,7 @@ impl Channel {
     #[inline]
     pub(super) fn note_filled(&mut self, rank: usize) {
         let has_groups = rank == usize::from(self.order.begin) && !self.groups.is_empty();
-        if self.lists[rank].head().is_none() && !has_groups {
+        if self.lists[rank % RANKS].head().is_none() && !has_groups {
             self.filled &= !(1 << rank);
         }
     }
@@ -220,7 +220,8 @@ impl Channel {
             Some((_, turn)) if rank == usize::from(self.order.begin) => *turn,
             _ => u64::MAX,
         };
-        [self.lists[rank].head().map_or(u64::MAX, |id| ops[id].turn), group]
+        // Without the remainder, which is the rank, the place would be checked each time.
+        [self.lists[rank % RANKS].head().map_or(u64::MAX, |id| ops[id].turn), group]
     }
 
     /// Takes the next operation or group.
@@ -252,7 +253,7 @@ impl Channel {
         let taken = if of_group < of_op {
             self.groups.pop_front().map(|(group, _)| Grant::Group(group))
         } else {
-            self.lists[rank].pop_front(ops).map(Grant::Op)
+            self.lists[rank % RANKS].pop_front(ops).map(Grant::Op)
         };
         self.note_filled(rank);
         taken.expect("something of the rank waits")

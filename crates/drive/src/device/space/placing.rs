@@ -122,12 +122,19 @@ impl Space {
         self.ftl.bind(bin, self.ftl.scrub_stream())
     }
 
-    /// The page after one to which a copy-back may not move its data: that page stays without data.
-    /// There is a page, as [`Space::copies_gain`] has found.
+    /// Gives a copy-back the next page if it may not move its data to its page, which then stays
+    /// without data; returns true if that opens a block. There is a page, as [`Space::copies_gain`]
+    /// has found.
+    #[cold]
     #[inline(never)]
-    fn fitting(&mut self, bin: BinId, at: Batch) -> Batch {
-        self.ftl.skip(at);
-        self.ftl.bind(bin, Stream::Gc).expect("room for all copies of a victim")
+    fn fit(&mut self, op: &mut Op) -> bool {
+        if op.batch % 2 == op.row % 2 {
+            return false;
+        }
+        self.ftl.skip(op.at());
+        let next = self.ftl.bind(op.bin, Stream::Gc).expect("room for all copies of a victim");
+        (op.block, op.batch) = (next.block, next.batch);
+        next.batch == 0
     }
 
     /// True if copy-backs of all valid pages of a victim take fewer pages than its erase frees, and
@@ -233,16 +240,14 @@ impl Placement for Space {
             Holder::Scrub => self.bind_scrubbed(bin),
             _ => self.ftl.bind(bin, Stream::Gc),
         };
-        let Ok(mut at) = bound else { return Bound::Nowhere };
-        let mut opens = at.batch == 0;
-        if op.kind == OpKind::CopyBack && self.odd_even && at.batch % 2 != op.row % 2 {
-            at = self.fitting(bin, at);
-            opens |= at.batch == 0;
-        }
+        let Ok(at) = bound else { return Bound::Nowhere };
         op.block = at.block;
         op.batch = at.batch;
+        let mut opens = at.batch == 0;
         if op.kind != OpKind::CopyBack {
             op.row = at.batch * self.ftl.layout.rows_per_batch;
+        } else if self.odd_even {
+            opens |= self.fit(op);
         }
         let mut bound = Bound::Here;
         if is_hosts {
