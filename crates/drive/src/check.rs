@@ -29,7 +29,7 @@ use crate::config::DriveConfig;
 use crate::experiment::{Experiment, Fill, PreconditionConfig};
 use ftl::{Layout, PoolLevel};
 use host::{Kind, Priority, WorkloadConfig};
-use nand::{Geometry, Timing};
+use nand::{CopyBackPages, Geometry, Timing};
 use settings::{Problems, counted};
 use workloads::host_kinds;
 
@@ -153,6 +153,7 @@ fn check_untimed(experiment: &Experiment, problems: &mut Problems) {
         (experiment.record.collection, "record.collection"),
         (experiment.drive.ftl.scrub.is_some(), "drive.ftl.scrub"),
         (experiment.drive.ftl.gc.idle_gap.is_some(), "drive.ftl.gc.idle_gap"),
+        (experiment.drive.nand.copy_back_pages != CopyBackPages::Any, "drive.nand.copy_back_pages"),
     ];
     for (_, key) in given.into_iter().filter(|(is_given, _)| *is_given) {
         problems.push(

@@ -40,9 +40,9 @@ pub enum NoSpace {
         "precondition.in_step: no block of bin {0} gains the space for new open blocks beside the free blocks of drive.ftl.gc.stop; lower stop, or leave in_step out"
     )]
     Step(u32),
-    /// The fill wrote too little to close the blocks that begin with stale pages.
+    /// The fill wrote too little to open all blocks that begin with stale pages.
     #[error(
-        "precondition.stale: the fill has written all its data, and bin {0} still lacks stale pages; fill a larger share, or raise of_block"
+        "precondition.stale: the fill has written all its data, and bin {0} still lacks stale pages; fill a larger share, lower share of stale, or raise of_block"
     )]
     Stale(u32),
     /// Collection erased stale pages during the fill.
@@ -132,16 +132,13 @@ fn fill(
             return Ok(false);
         }
     }
-    let written = ftl.tally.since(&before);
     writer.flush(ftl)?;
     result.filled = u64::from(units);
-    if config.stale.is_some() {
-        writer.end_stale().map_err(|bin| NoSpace::Stale(bin.0))?;
-        if written.erases > 0 {
-            return Err(NoSpace::Collected(written.erases));
-        }
-        // Nothing but stale pages was padded.
-        result.stale = written.units[ftl::Source::Padding as usize];
+    let laid = writer.end_stale().map_err(|bin| NoSpace::Stale(bin.0))?;
+    result.stale = laid * u64::from(ftl.layout.units_per_batch);
+    let erases = ftl.tally.since(&before).erases;
+    if config.stale.is_some() && erases > 0 {
+        return Err(NoSpace::Collected(erases));
     }
     Ok(true)
 }

@@ -13,6 +13,8 @@ pub(crate) struct Stale {
     of_block: u32,
     /// Batches of each bin that are to become stale.
     left: Column<BinId, u32>,
+    /// Batches that were laid.
+    laid: u64,
 }
 
 impl Stale {
@@ -26,8 +28,8 @@ impl Stale {
             whole(f64::from(all) * share)
         });
         // One batch of each block is left for data.
-        let most = (batches - 1).max(1);
-        Self { of_block: whole(f64::from(batches) * of_block).min(most), left }
+        let of_block = whole(f64::from(batches) * of_block).min(batches - 1);
+        Self { of_block, left, laid: 0 }
     }
 
     /// Lays the stale batches of a bin's next block, if the host is about to open it.
@@ -39,12 +41,17 @@ impl Stale {
             let at = ftl.bind(bin, Stream::Host).expect("the bin has room for host data");
             ftl.pad(at);
         }
+        self.laid += u64::from(self.of_block);
         self.left[bin] = self.left[bin].saturating_sub(self.of_block);
     }
 
+    /// Batches that were laid.
+    ///
+    /// # Errors
     /// The first bin that has too few stale batches.
-    pub fn missing(&self) -> Option<BinId> {
-        self.left.ids().find(|bin| self.left[*bin] > 0)
+    pub fn laid(&self) -> Result<u64, BinId> {
+        let missing = self.left.ids().find(|bin| self.left[*bin] > 0);
+        missing.map_or(Ok(self.laid), Err)
     }
 }
 

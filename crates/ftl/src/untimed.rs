@@ -87,13 +87,12 @@ impl Untimed {
         self.stale = Some(Box::new(Stale::new(ftl, share, of_block)));
     }
 
-    /// Ends [`Untimed::lay_stale`]. All units must be written.
+    /// Ends [`Untimed::lay_stale`]; returns the stale batches. All units must be written.
     ///
     /// # Errors
     /// The first bin that was written too little for its stale pages.
-    pub fn end_stale(&mut self) -> Result<(), BinId> {
-        let missing = self.stale.take().and_then(|stale| stale.missing());
-        missing.map_or(Ok(()), Err)
+    pub fn end_stale(&mut self) -> Result<u64, BinId> {
+        self.stale.take().map_or(Ok(0), |stale| stale.laid())
     }
 
     /// Writes a logical unit; it is mapped when its batch is full. The parity of its stripe follows

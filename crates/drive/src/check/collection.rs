@@ -56,6 +56,12 @@ fn check_begins(drive: &DriveConfig, gc: &GcConfig, problems: &mut Problems) {
     if drive.scheduler.rounds.is_some() {
         problems.push(path, "in rounds (scheduler.rounds) a batch calls for collections; choose background_begins = \"any-time\", or leave rounds out (rounds = \"none\")");
     }
+    if gc.blocking == Blocking::Controller {
+        problems.push(path, "a collection that reserves all channels (ftl.gc.blocking is \"controller\") would wait for each of them to be quiet; choose background_begins = \"any-time\", or blocking = \"channel\"");
+    }
+    if gc.reserve_until == Some(ReserveUntil::Stop) {
+        problems.push(path, "a collection that goes on until it stops (ftl.gc.reserve_until is \"stop\") does not wait between two victims; choose background_begins = \"any-time\", or reserve_until = \"erase\"");
+    }
     if gc.background == gc.foreground && gc.idle_gap.is_none() {
         problems.push(path, "all collection is in the foreground (ftl.gc.background equals foreground), and that never waits; give a higher background, or choose background_begins = \"any-time\"");
     }

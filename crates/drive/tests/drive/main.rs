@@ -23,6 +23,7 @@ mod poised;
 mod policies;
 mod power;
 mod program_suspension;
+mod quiet;
 mod refusals;
 mod rotation;
 mod scrubbing;

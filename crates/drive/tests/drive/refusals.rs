@@ -554,6 +554,14 @@ fn background_collection_that_waits_needs_a_background() {
     ]);
     let with_background = with_background.replace("stop = \"1 block\"", "stop = \"2 blocks\"");
     assert!(load::load(&with_background, "ssd.toml", &[]).is_ok());
+    for (more, phrase) in [
+        ("blocking = \"controller\"", "reserves all channels"),
+        ("reserve_until = \"stop\"", "does not wait between two victims"),
+    ] {
+        let reserves = format!("preemptible = false\n{more}");
+        let text = with_background.replace("preemptible = true", &reserves);
+        expect(&text, &problems(&text), path, key, &[phrase, "any-time"]);
+    }
 }
 
 #[test]

@@ -531,7 +531,8 @@ fn collection(text: &mut String, dice: &mut Dice<'_>, shape: &mut Shape) -> u64 
         "true" if shape.modifies => "false, copy_back_most = 1",
         copy_back => copy_back,
     };
-    let background_begins = match background > foreground && dice.once_in(4) {
+    let may_wait = blocking != "controller" && !preemptible.contains("stop");
+    let background_begins = match background > foreground && may_wait && dice.once_in(4) {
         true => "background_begins = \"quiet-channel\", ",
         false => "",
     };

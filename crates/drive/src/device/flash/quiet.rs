@@ -2,6 +2,8 @@
 //! (`ftl.gc.background_begins`).
 
 use crate::device::Time;
+use crate::device::flash::counters::OpKind;
+use crate::device::flash::op::{AsksFor, Op};
 use crate::device::flash::{BinPlace, Flash};
 use crate::device::ids::OpId;
 use engine::Column;
@@ -31,7 +33,7 @@ impl Flash {
             || self.groups_of[channel].iter().any(|group| {
                 self.groups[*group].has_work_of_hosts() || self.is_read_by_hosts(*group)
             })
-            || state.waiting(&self.ops).any(|id| !self.ops[id].is_collection())
+            || state.waiting(&self.ops).any(|id| is_work_of_hosts(&self.ops[id]))
     }
 
     /// True if a unit of a group is occupied by a read of hosts.
@@ -49,6 +51,12 @@ impl Flash {
         let reads = &mut self.channels[self.ops[id].channel].parity_reads;
         *reads = if is_asked { *reads + 1 } else { *reads - 1 };
     }
+}
+
+/// True if an operation that waits for a channel is a read of hosts, or a program that is to begin.
+fn is_work_of_hosts(op: &Op) -> bool {
+    let is_hosts = !op.is_collection() && op.holder != Holder::Rebuild;
+    is_hosts && (op.kind == OpKind::Read || op.asks_for != AsksFor::Data)
 }
 
 /// The groups of each channel, in order.

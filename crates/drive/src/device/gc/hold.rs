@@ -29,7 +29,7 @@ impl Gc {
         let erase = base.flash.rest_of_erase(base.time.now, bin);
         if !base.flash.is_kept_for(bin) {
             let copies = erase.is_none() && self.jobs[bin].under_way() > 0;
-            let one = if copies { self.time_to_move(base) } else { Span::ZERO };
+            let one = if copies { self.time_to_move(base, bin) } else { Span::ZERO };
             return Hold { rest: erase.unwrap_or(one), copies };
         }
         let copies = self.rest_of_copies(base, bin);
@@ -66,7 +66,7 @@ impl Gc {
         let gained = (block * batch / (batch + u64::from(base.space.task(bin).pace))).max(1);
         let moves = (block - gained).div_ceil(batch);
         let erases = u64::from(layout.erases_per_block());
-        let one = self.time_to_move(base) * moves + base.flash.time_to_erase() * erases;
+        let one = self.time_to_move(base, bin) * moves + base.flash.time_to_erase() * erases;
         one * lacks.div_ceil(gained)
     }
 
@@ -77,7 +77,7 @@ impl Gc {
             .victims(base, bin)
             .map(|block| base.space.ftl.valid_units(block).div_ceil(batch))
             .sum();
-        Hold { rest: self.time_to_move(base) * u64::from(moves), copies: moves > 0 }
+        Hold { rest: self.time_to_move(base, bin) * u64::from(moves), copies: moves > 0 }
     }
 
     /// Blocks of a bin that are being emptied.
@@ -86,8 +86,8 @@ impl Gc {
         self.jobs[bin].victim.into_iter().chain(draining)
     }
 
-    fn time_to_move(&self, base: &Base) -> Span {
-        base.flash.time_to_move(self.config.copy_back)
+    fn time_to_move(&self, base: &Base, bin: BinId) -> Span {
+        base.flash.time_to_move(self.config.copy_back && !self.jobs[bin].by_controller)
     }
 }
 

@@ -125,12 +125,17 @@ impl Gc {
     /// first; returns true if one did. If none did, those that wait ask again at the next event.
     #[cold]
     pub(in crate::device) fn ask_for_quiet(&mut self, base: &mut Base) -> bool {
-        let mut went_on = false;
-        for bin in self.await_quiet.clone() {
+        let mut waiting = self.await_quiet.iter();
+        let went_on = waiting.any(|bin| base.flash.is_quiet(&mut base.time, *bin));
+        for bin in if went_on { self.await_quiet.clone() } else { Vec::new() } {
             if base.flash.is_quiet(&mut base.time, bin) {
-                went_on = true;
                 self.await_quiet.retain(|other| *other != bin);
-                self.collect_if_needed(base, bin);
+                if base.space.task(bin).running {
+                    // It may be on its way to the stop threshold, or in an idle gap.
+                    self.collect(base, bin);
+                } else {
+                    self.collect_if_needed(base, bin);
+                }
             }
         }
         self.asks_for_quiet = went_on || !self.await_quiet.is_empty();

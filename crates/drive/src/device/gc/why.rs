@@ -15,6 +15,8 @@ pub enum Rest {
     Turn(BlockId),
     /// A permit to copy, channels that it reserves, or its turn in a group of stripes.
     Permit,
+    /// A channel that has nothing to do for hosts.
+    Quiet,
     /// A block that gains space; the bin has this many free blocks and good ones.
     Victim { free: u32, good: u32 },
 }
@@ -31,6 +33,7 @@ impl Gc {
             (.., erases) if (erases == 0 || self.backlogs[bin].awaits_turn) && awaits() => {
                 Rest::Permit
             }
+            (.., 0) if self.await_quiet.contains(&bin) => Rest::Quiet,
             (.., 0) => Rest::Victim { free: ftl.free_blocks(bin), good: ftl.good_blocks(bin) },
             (.., erases) => Rest::Burst(erases),
         }

@@ -144,7 +144,9 @@ impl Space {
     #[inline(never)]
     pub(in crate::device) fn copies_gain(&self, bin: BinId, victim: BlockId) -> bool {
         let ftl = &self.ftl;
-        let (mut taken, mut pages, mut all_copied) = (0, 0, true);
+        // Hosts may make parts of a page invalid before its turn comes.
+        let mut all_copied = ftl.layout.units_per_batch == 1;
+        let (mut taken, mut pages) = (0, 0);
         let mut next = ftl.next_place(bin, Stream::Gc);
         let mut at = Batch { block: victim, batch: 0 };
         while let Some((from, valid)) = ftl.next_valid_batch(at) {

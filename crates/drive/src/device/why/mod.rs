@@ -297,6 +297,12 @@ impl Walk<'_> {
                 );
                 (None, words)
             }
+            Rest::Quiet => {
+                let words = format!(
+                    "the collection of bin {number} waits until hosts do not use its channel"
+                );
+                (None, words)
+            }
             Rest::Burst(erases) => {
                 let (erases, wait) =
                     (counted(erases as u64, "erase"), each(erases as u64, "waits", "wait"));

@@ -20,8 +20,8 @@ settings::family! {
     /// Operations that begin, so that units have work; then data that waits, that of host reads
     /// first.
     "commands-first" => commands_first::CommandsFirst,
-    /// Operations that begin of collections whose unit is reserved for them, or that go before
-    /// programs; then reads that begin; then data on its way out; then the rest, by age.
+    /// Collections that begin an operation, if they go before programs or have their unit reserved;
+    /// then reads that begin; then data on its way out; then the rest, by age.
     "reads-first" => reads_first::ReadsFirst,
     /// First come, first served.
     "by-age" => by_age::ByAge,
