@@ -55,10 +55,13 @@ impl Device {
         })
     }
 
-    /// The failures so far.
+    /// The failures so far. One that is due at the moment at which a run ends has not come.
     pub fn failures(&self) -> impl Iterator<Item = &Failure> {
-        let now = self.base.time.now;
-        self.failures.iter().filter(move |failure| failure.at <= now)
+        let (now, ftl) = (self.base.time.now, &self.base.space.ftl);
+        let has_failed = |pool: &PoolId| ftl.has_failed(*pool);
+        self.failures
+            .iter()
+            .filter(move |failure| failure.at <= now && failure.pools.iter().all(has_failed))
     }
     /// Progress of the rebuild.
     pub fn rebuild(&self) -> &Progress {

@@ -31,6 +31,16 @@ fn fail(bench: &mut Bench, pool: u32) {
 }
 
 #[test]
+fn a_failure_has_come_once_its_event_is_over() {
+    let mut bench = Bench::filled(&drive(8, &[]));
+    let now = bench.device.now();
+    bench.device.fail_at(now, "pool 0".to_owned(), vec![PoolId(0)]);
+    assert_eq!(bench.device.failures().count(), 0, "it is due, and a drive saved now has no fault");
+    bench.until(now.as_ns());
+    assert_eq!(bench.device.failures().count(), 1);
+}
+
+#[test]
 fn a_lost_page_is_computed_from_the_rest_of_its_stripe() {
     let mut bench = Bench::filled(&drive(8, &[]));
     fail(&mut bench, 0);

@@ -126,8 +126,14 @@ impl Gc {
     #[cold]
     pub(in crate::device) fn ask_for_quiet(&mut self, base: &mut Base) -> bool {
         let mut waiting = self.await_quiet.iter();
-        let went_on = waiting.any(|bin| base.flash.is_quiet(&mut base.time, *bin));
-        for bin in if went_on { self.await_quiet.clone() } else { Vec::new() } {
+        if !waiting.any(|bin| base.flash.is_quiet(&mut base.time, *bin)) {
+            self.asks_for_quiet = !self.await_quiet.is_empty();
+            if self.asks_for_quiet {
+                base.flash.note(Note::AwaitsQuiet);
+            }
+            return false;
+        }
+        for bin in self.await_quiet.clone() {
             if base.flash.is_quiet(&mut base.time, bin) {
                 self.await_quiet.retain(|other| *other != bin);
                 if base.space.task(bin).running {
@@ -138,11 +144,7 @@ impl Gc {
                 }
             }
         }
-        self.asks_for_quiet = went_on || !self.await_quiet.is_empty();
-        if self.asks_for_quiet && !went_on {
-            base.flash.note(Note::AwaitsQuiet);
-        }
-        went_on
+        true
     }
 
     /// Number of a victim's valid units that are moved for each batch of space that it gains: never

@@ -53,8 +53,16 @@ fn of_an_erase(parameter: &'static str) -> Case {
 const BEFORE: u64 = WRITE + READ + WRITE;
 const ERASE: u64 = 1_500 * US;
 
-/// Pages without data, copies, and moves through the controller, of the first collection, after
-/// writes of some pages of die 0.
+/// The first collection after writes of some pages of die 0, if pages are copied back.
+fn of_copies(rewritten: &'static [u64]) -> Case {
+    case("drive.nand.copy_back_pages")
+        .given(&shape(&[set("precondition.fill", "sequential")]))
+        .given(&[set("ftl.gc.copy_back", "true"), set("ftl.gc.preemptible", "false")])
+        .see("pages without data, copies, and moves through the controller", |scene| {
+            moved(scene, rewritten)
+        })
+}
+
 fn moved(scene: &Scene, rewritten: &[u64]) -> [u64; 3] {
     let mut bench = scene.bench();
     for number in rewritten.iter().chain([&9]) {
@@ -103,22 +111,12 @@ pub fn cases() -> Vec<Case> {
     };
     vec![
         // Page 2 of the victim is copied behind page 0 of a block: to page 1, or to page 2.
-        case("drive.nand.copy_back_pages")
-            .given(&shape(&[set("precondition.fill", "sequential")]))
-            .given(&[set("ftl.gc.copy_back", "true"), set("ftl.gc.preemptible", "false")])
-            .see("pages without data, copies, and moves through the controller", |scene| {
-                moved(scene, &[0, 1, 3, 4])
-            })
+        of_copies(&[0, 1, 3, 4])
             .left_out([0, 1, 0])
             .under([("any", [0, 1, 0]), ("odd-even", [1, 1, 0])]),
         // Copies of pages 0 and 2 would take pages 2 and 4 behind page 0, and so gain nothing: four
         // pages go, and four come.
-        case("drive.nand.copy_back_pages")
-            .given(&shape(&[set("precondition.fill", "sequential")]))
-            .given(&[set("ftl.gc.copy_back", "true"), set("ftl.gc.preemptible", "false")])
-            .see("pages without data, copies, and moves through the controller", |scene| {
-                moved(scene, &[1, 3, 4, 6])
-            })
+        of_copies(&[1, 3, 4, 6])
             .left_out([0, 2, 0])
             .under([("any", [0, 2, 0]), ("odd-even", [0, 0, 2])]),
         // Row i is of type i mod the bits of a cell.
