@@ -30,7 +30,8 @@ pub struct Completion {
     /// Mapping units whose data the command did not get. Nothing fails for good yet, so this is 0.
     pub failed: u32,
     /// True for a read of data whose unit or channel collection held when the firmware took the read
-    /// in, or dispatched it after a wait for the write buffer. Only if that is recorded, or reads go round collection.
+    /// in, or dispatched it after a wait for the write buffer. Only if that is recorded, or reads go
+    /// round collection.
     pub met: bool,
     /// True for a read that, after any detour, waited for a unit or a channel that collection held.
     /// Recorded as `met` is.

@@ -2,7 +2,7 @@
 
 use crate::device::Time;
 use crate::device::event::Event;
-use crate::device::flash::channel::{CARE, Channel, Grant};
+use crate::device::flash::channel::{Channel, Grant, SLOW_PATH};
 use crate::device::flash::counters::OpKind;
 use crate::device::flash::op::AsksFor;
 use crate::device::flash::{Flash, Note, Placement};
@@ -136,9 +136,9 @@ impl Flash {
     #[inline(never)]
     fn release_and_serve<P: Placement>(&mut self, time: &mut Time, p: &mut P, channel: ChannelId) {
         let state = &mut self.channels[channel];
-        if state.filled & CARE != 0 {
-            state.release_with_care(time.now);
-            return self.serve_with_care(time, p, channel);
+        if state.filled & SLOW_PATH != 0 {
+            state.release_on_slow_path(time.now);
+            return self.serve_on_slow_path(time, p, channel);
         }
         state.release(time.now);
         self.serve_channel(time, p, channel);

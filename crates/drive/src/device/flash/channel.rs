@@ -14,9 +14,9 @@ use metrics::{Holder, Ledger, State};
 use nand::GroupId;
 use std::collections::VecDeque;
 
-/// Marks a channel that is served with care, even if no transfer waits: it is reserved for a
-/// collection, a collection waits for it, or it ranks operations that begin by their kinds.
-pub(super) const CARE: u32 = 1 << 31;
+/// Marks a channel that takes the slow path when it is free, even if no transfer waits: it is reserved
+/// for a collection, a collection waits for it, or it ranks operations that begin by their kinds.
+pub(super) const SLOW_PATH: u32 = 1 << 31;
 
 /// A channel and the operations that wait for it.
 #[derive(Clone)]
@@ -32,7 +32,7 @@ pub struct Channel {
     pub ledger: Ledger,
     pub(super) order: Order,
     pub(super) lists: [List; RANKS],
-    /// Ranks in which an operation waits: bit `i` for rank `i`; and [`CARE`]. Operations and groups
+    /// Ranks in which an operation waits: bit `i` for rank `i`; and [`SLOW_PATH`]. Operations and groups
     /// that are to begin are of rank `begin` here.
     pub(super) filled: u32,
     /// Order of asking, for this channel alone.
@@ -61,7 +61,7 @@ impl Channel {
             ledger: Ledger::default(),
             order,
             lists: [List::default(); RANKS],
-            filled: if order.begins.is_some() { CARE } else { 0 },
+            filled: if order.begins.is_some() { SLOW_PATH } else { 0 },
             next_seq: 0,
             bound: None,
             groups: VecDeque::new(),
@@ -173,13 +173,13 @@ impl Channel {
         self.ledger.bring_up(now);
         self.ledger.occupy(now, State::Reserved);
         (self.busy_until, self.kept) = (Instant::NEVER, Some(Box::new(kept)));
-        self.filled |= CARE;
+        self.filled |= SLOW_PATH;
     }
     /// Ends its reservation. What its unit carries, such as the command of the erase, goes on as on
     /// any channel; what waits for that is returned.
     pub(super) fn give_back(&mut self, now: Instant) -> VecDeque<OpId> {
         let kept = self.kept.take().expect("it is reserved");
-        self.end_care();
+        self.leave_slow_path();
         if !kept.is_busy(now) {
             self.release(now);
         } else if kept.busy_until != Instant::NEVER {
@@ -188,11 +188,11 @@ impl Channel {
         }
         kept.waiting
     }
-    /// Serves it without care from now on, if nothing needs care.
-    pub(super) fn end_care(&mut self) {
+    /// Ends the slow path, if nothing needs it any more.
+    pub(super) fn leave_slow_path(&mut self) {
         let needs_none = self.kept.is_none() && self.claims.is_empty();
         if needs_none && self.order.begins.is_none() {
-            self.filled &= !CARE;
+            self.filled &= !SLOW_PATH;
         }
     }
     #[cold]
@@ -208,7 +208,7 @@ impl Channel {
         kept.busy_until = until;
     }
     /// As [`Channel::release`], if it may be reserved.
-    pub(super) fn release_with_care(&mut self, now: Instant) {
+    pub(super) fn release_on_slow_path(&mut self, now: Instant) {
         let Some(kept) = &mut self.kept else { return self.release(now) };
         kept.busy_until = Instant::START;
         self.ledger.occupy(now, State::Reserved);

@@ -3,10 +3,10 @@
 
 use crate::device::Time;
 use crate::device::event::Event;
-use crate::device::flash::care::Beginning;
-use crate::device::flash::channel::{CARE, Grant};
+use crate::device::flash::channel::{Grant, SLOW_PATH};
 use crate::device::flash::op::{AsksFor, Op};
 use crate::device::flash::reservation::Kept;
+use crate::device::flash::slow_path::Beginning;
 use crate::device::flash::{Flash, Note, Placement};
 use crate::device::ids::OpId;
 use engine::Instant;
@@ -91,7 +91,7 @@ impl Flash {
         }
         if !state.claims.contains(&bin) {
             state.claims.push_back(bin);
-            state.filled |= CARE;
+            state.filled |= SLOW_PATH;
         }
         self.await_channel(time, channel);
         false
@@ -109,7 +109,8 @@ impl Flash {
                 || p.collects_in_the_foreground(*bin)
         };
         let in_foreground = state.claims.iter().position(is_in_foreground);
-        let any = || (state.filled == CARE || self.only_scrubbing_waits(p, channel)).then_some(0);
+        let any =
+            || (state.filled == SLOW_PATH || self.only_scrubbing_waits(p, channel)).then_some(0);
         let Some(place) = in_foreground.or_else(any) else { return false };
         let claimed = self.channels[channel].claims.remove(place);
         let bin = claimed.expect("a place in the list");
@@ -160,8 +161,8 @@ impl Flash {
         self.follow(time, bin, cells);
     }
 
-    /// Serves a channel that needs care.
-    pub(super) fn serve_with_care<P: Placement>(
+    /// Serves a channel on the slow path.
+    pub(super) fn serve_on_slow_path<P: Placement>(
         &mut self,
         time: &mut Time,
         p: &mut P,
@@ -173,7 +174,7 @@ impl Flash {
             }
             let groups = &self.groups;
             let of_group = |group: GroupId| Beginning::next_of(&groups[group]);
-            match self.channels[channel].pop_with_care(&mut self.ops, of_group) {
+            match self.channels[channel].pop_on_slow_path(&mut self.ops, of_group) {
                 Some(Grant::Op(id)) => self.grant(time, p, id),
                 Some(Grant::Group(group)) => self.serve(time, p, group),
                 None => return,
@@ -225,13 +226,13 @@ impl Flash {
     ) {
         let state = &mut self.channels[channel];
         state.claims.retain(|claim| *claim != bin);
-        state.end_care();
+        state.leave_slow_path();
         if self.has_channel(channel, bin) {
             for id in self.channels[channel].give_back(time.now) {
                 let asks_for = self.ops[id].asks_for;
                 self.channels[channel].push(&mut self.ops, id, asks_for);
             }
-            self.serve_with_care(time, p, channel);
+            self.serve_on_slow_path(time, p, channel);
         }
     }
 }

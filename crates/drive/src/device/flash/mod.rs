@@ -1,6 +1,5 @@
 //! The flash array: units, channels, the operations that use them, and the order of those.
 
-mod care;
 mod carry;
 pub mod channel;
 mod command;
@@ -22,6 +21,7 @@ mod reads;
 mod reservation;
 mod schedule;
 mod shape;
+mod slow_path;
 mod start;
 mod suspend;
 #[cfg(test)]

@@ -34,6 +34,8 @@ pub(super) const BOUNDED_READS: u32 = {
 /// The bits of background collection and of the class for which a unit is reserved.
 const BACKGROUND: u32 = 1 << Class::Background as u32;
 const RESERVED: u32 = 1 << Class::Reserved as u32;
+/// The bits of all classes of collection.
+const COLLECTION: u32 = BACKGROUND | RESERVED | 1 << Class::Foreground as u32;
 
 /// The state of a group: the cells in use, and the operations that wait. The fields that every
 /// operation reads are in the first cache line.
@@ -151,7 +153,7 @@ impl Group {
     }
     /// True if an operation waits that is not of a collection.
     pub fn has_work_of_hosts(&self) -> bool {
-        self.classes & !(BACKGROUND | RESERVED | 1 << Class::Foreground as u32) != 0
+        self.classes & !COLLECTION != 0
     }
     /// Number of operations that wait.
     #[inline]
@@ -499,13 +501,13 @@ impl Group {
 
     /// Operations of collection that wait, by class and then lane by lane in order.
     pub fn collections<'a>(&'a self, ops: &'a Ops) -> impl Iterator<Item = OpId> + 'a {
-        let classes = self.classes & (BACKGROUND | RESERVED | 1 << Class::Foreground as u32);
+        let classes = self.classes & COLLECTION;
         bits(classes).flat_map(|class| self.lists_of(class)).flat_map(|list| list.iter(ops))
     }
 
     /// Operations of hosts that wait, the oldest first: each list is in the order of asking.
     pub fn oldest_first<'a>(&'a self, ops: &'a Ops) -> impl Iterator<Item = OpId> + 'a {
-        let classes = self.classes & !(BACKGROUND | RESERVED | 1 << Class::Foreground as u32);
+        let classes = self.classes & !COLLECTION;
         let lists = bits(classes).flat_map(|class| self.lists_of(class));
         let mut heads: Vec<OpId> = lists.filter_map(List::head).collect();
         std::iter::from_fn(move || {

@@ -1,11 +1,10 @@
 //! The choice of a bin's next victim, and the check that there is room for its data.
 
 use crate::device::Base;
-use crate::device::flash::Note;
 use crate::device::gc::Gc;
 use crate::device::gc::gate::{Leave, Maintenance};
 use ftl::wear::Migration;
-use ftl::{BackgroundBegins, BinId, BlockId, Level, Stream};
+use ftl::{BackgroundBegins, BinId, BlockId, Stream};
 
 impl Gc {
     /// Chooses the next victim, of collection or of scrubbing.
@@ -72,7 +71,7 @@ impl Gc {
             return false;
         }
         let anytime = self.config.background_begins == BackgroundBegins::AnyTime;
-        if !anytime && !self.is_undisturbing(base, bin) {
+        if !anytime && self.waits_for_quiet(base, bin) {
             return false;
         }
         if self.asks_leave(base, bin, Maintenance::Collection) != Leave::Go {
@@ -99,51 +98,6 @@ impl Gc {
         job.next = 0;
         let task = base.space.task_mut(bin);
         (task.scrubs, task.pace) = (false, pace);
-        true
-    }
-
-    /// True if a bin's collection is not in the background, or its channel has nothing to do for
-    /// hosts. If not, it asks again when that is so.
-    #[inline(never)]
-    fn is_undisturbing(&mut self, base: &mut Base, bin: BinId) -> bool {
-        let goes_first =
-            base.space.ftl.level(bin) == Level::Foreground || base.space.task(bin).debt > 0;
-        if goes_first || base.flash.is_quiet(&mut base.time, bin) {
-            self.await_quiet.retain(|other| *other != bin);
-            return true;
-        }
-        if !std::mem::replace(&mut self.asks_for_quiet, true) {
-            base.flash.note(Note::AwaitsQuiet);
-        }
-        if !self.await_quiet.contains(&bin) {
-            self.await_quiet.push(bin);
-        }
-        false
-    }
-
-    /// Lets collections go on that wait until their channels have nothing to do for hosts, the oldest
-    /// first; returns true if one did. If none did, those that wait ask again at the next event.
-    #[cold]
-    pub(in crate::device) fn ask_for_quiet(&mut self, base: &mut Base) -> bool {
-        let mut waiting = self.await_quiet.iter();
-        if !waiting.any(|bin| base.flash.is_quiet(&mut base.time, *bin)) {
-            self.asks_for_quiet = !self.await_quiet.is_empty();
-            if self.asks_for_quiet {
-                base.flash.note(Note::AwaitsQuiet);
-            }
-            return false;
-        }
-        for bin in self.await_quiet.clone() {
-            if base.flash.is_quiet(&mut base.time, bin) {
-                self.await_quiet.retain(|other| *other != bin);
-                if base.space.task(bin).running {
-                    // It may be on its way to the stop threshold, or in an idle gap.
-                    self.collect(base, bin);
-                } else {
-                    self.collect_if_needed(base, bin);
-                }
-            }
-        }
         true
     }
 

@@ -1,7 +1,7 @@
-//! Channels that are served with care: collections wait for them or have reserved them, or
-//! operations that begin are ranked by their kinds.
+//! The slow path of channels: collections wait for them or have reserved them, or operations that
+//! begin are ranked by their kinds.
 
-use crate::device::flash::channel::{CARE, Channel, Grant};
+use crate::device::flash::channel::{Channel, Grant, SLOW_PATH};
 use crate::device::flash::op::{AsksFor, Class, Op, Ops};
 use crate::device::flash::queue::Group;
 use crate::policies::channel::Begins;
@@ -45,21 +45,21 @@ impl Beginning {
 type Waiting = (u8, u64, Grant);
 
 impl Channel {
-    /// As [`Channel::pop`], of a channel that is served with care; `of_group` gives the kind of what
-    /// begins next in a group.
+    /// As [`Channel::pop`], on the slow path; `of_group` gives the kind of what begins next in a
+    /// group.
     #[inline(never)]
-    pub(super) fn pop_with_care(
+    pub(super) fn pop_on_slow_path(
         &mut self,
         ops: &mut Ops,
         of_group: impl Fn(GroupId) -> Beginning,
     ) -> Option<Grant> {
-        let care = self.filled & CARE;
-        self.filled &= !CARE;
+        let mark = self.filled & SLOW_PATH;
+        self.filled &= !SLOW_PATH;
         let grant = match self.order.begins {
             None => self.pop(ops),
             Some(begins) => self.pop_by_kind(ops, begins, of_group),
         };
-        self.filled |= care;
+        self.filled |= mark;
         grant
     }
 
@@ -70,16 +70,24 @@ impl Channel {
         begins: Begins,
         of_group: impl Fn(GroupId) -> Beginning,
     ) -> Option<Grant> {
-        let waiting: Vec<Waiting> = self.by_kind(ops, begins, of_group).collect();
-        let (best, turn, mut taken) =
-            *waiting.iter().min_by_key(|(rank, turn, _)| (*rank, *turn))?;
-        let lower_waits = waiting.iter().any(|(rank, ..)| *rank > best);
-        let bound =
+        let mut waiting = self.by_kind(ops, begins, of_group);
+        let mut first = waiting.next()?;
+        let (mut oldest, mut last_rank) = (first, first.0);
+        for next in waiting {
+            if (next.0, next.1) < (first.0, first.1) {
+                first = next;
+            }
+            if next.1 < oldest.1 {
+                oldest = next;
+            }
+            last_rank = last_rank.max(next.0);
+        }
+        let lower_waits = last_rank > first.0;
+        self.bound =
             (lower_waits && self.order.bounded).then(|| self.bound.unwrap_or(self.next_seq));
-        self.bound = bound;
-        if bound.is_some_and(|bound| turn >= bound) {
-            taken = waiting.iter().min_by_key(|(_, turn, _)| *turn)?.2;
-            self.bound = None;
+        let mut taken = first.2;
+        if self.bound.is_some_and(|bound| first.1 >= bound) {
+            (taken, self.bound) = (oldest.2, None);
         }
         match taken {
             Grant::Op(id) => self.remove(ops, id),
