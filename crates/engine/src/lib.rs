@@ -18,6 +18,6 @@ pub use bits::{bits, count_bits, low_bits};
 pub use divide::Divisor;
 pub use ids::{Column, IdOrNone};
 pub use memory::{BigColumn, MemoryFile, is_zero, prefetch};
-pub use random::{Stream, Streams};
+pub use random::{Hash, Stream, Streams};
 pub use slab::Slab;
 pub use time::{Instant, Span};

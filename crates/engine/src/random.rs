@@ -35,6 +35,43 @@ impl Streams {
         let mixed = split_mix(self.seed).wrapping_add(split_mix(hash));
         Stream { generator: Xoshiro256PlusPlus::seed_from_u64(mixed) }
     }
+
+    /// A source of one number for each index, called `name`.
+    pub fn hash(self, name: &str) -> Hash {
+        Hash { key: self.stream(name).bits() }
+    }
+}
+
+/// Random numbers by index: each follows from the seed, the name and its index alone, so none is
+/// kept in memory.
+#[derive(Clone, Copy, Debug)]
+pub struct Hash {
+    key: u64,
+}
+
+impl Hash {
+    /// 64 random bits of an index.
+    #[inline]
+    pub fn bits(self, index: u64) -> u64 {
+        split_mix(self.key ^ split_mix(index))
+    }
+    /// Uniform over `[0, 1)`, a multiple of 2^-53.
+    #[inline]
+    pub fn unit(self, index: u64) -> f64 {
+        to_unit(self.bits(index))
+    }
+    /// Normally distributed with mean 0 and deviation 1.
+    pub fn normal(self, index: u64) -> f64 {
+        // Box and Muller: 1 - u lies in (0, 1], so the logarithm is finite.
+        let bits = self.bits(index);
+        let radius = libm::sqrt(-2.0 * libm::log(1.0 - to_unit(bits)));
+        radius * libm::cos(2.0 * std::f64::consts::PI * to_unit(split_mix(bits)))
+    }
+}
+
+/// A number in `[0, 1)` of 53 random bits.
+fn to_unit(bits: u64) -> f64 {
+    (bits >> 11) as f64 * (1.0 / (1u64 << 53) as f64)
 }
 
 fn split_mix(state: u64) -> u64 {
@@ -61,7 +98,7 @@ impl Stream {
     /// Uniform over `[0, 1)`, a multiple of 2^-53.
     #[inline]
     pub fn unit(&mut self) -> f64 {
-        (self.bits() >> 11) as f64 * (1.0 / (1u64 << 53) as f64)
+        to_unit(self.bits())
     }
     /// True with probability `p`.
     #[inline]
@@ -98,6 +135,22 @@ mod tests {
         // Three standard errors: sigma / sqrt(n), sigma = sqrt(1/12) and 5.
         assert!((mean(&mut || stream.unit()) - 0.5).abs() < 3.0 * 0.2887 / 447.2);
         assert!((mean(&mut || stream.exponential(5.0)) - 5.0).abs() < 3.0 * 5.0 / 447.2);
+    }
+
+    #[test]
+    fn numbers_by_index_have_the_moments_of_their_distributions() {
+        let hash = Streams::new(7).hash("moments");
+        let count = 200_000u64;
+        let mean = |of: &dyn Fn(u64) -> f64| (0..count).map(of).sum::<f64>() / count as f64;
+        // Four standard errors.
+        assert!((mean(&|index| hash.unit(index)) - 0.5).abs() < 4.0 * 0.2887 / 447.2);
+        assert!(mean(&|index| hash.normal(index)).abs() < 4.0 / 447.2);
+        let squares = mean(&|index| hash.normal(index).powi(2));
+        assert!((squares - 1.0).abs() < 4.0 * 2f64.sqrt() / 447.2, "{squares}");
+        let neighbours = mean(&|index| hash.normal(index) * hash.normal(index + 1));
+        assert!(neighbours.abs() < 4.0 / 447.2, "{neighbours}");
+        assert_eq!(hash.bits(5), Streams::new(7).hash("moments").bits(5));
+        assert_ne!(hash.bits(5), Streams::new(7).hash("others").bits(5));
     }
 
     #[test]

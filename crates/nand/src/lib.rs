@@ -5,6 +5,7 @@
 //! scheduler decides if it *should*.
 
 mod config;
+pub mod errors;
 mod geometry;
 mod pulses;
 mod timing;
