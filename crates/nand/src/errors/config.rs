@@ -34,7 +34,7 @@ pub struct ErrorsConfig {
     pub re_read_scale: f64,
     /// Soft decoding, which senses a page several times. Default: the code has none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub soft: Option<SoftConfig>,
+    pub soft_decoding: Option<SoftDecoding>,
     /// Program and erase cycles of each block before the drive was new here. Default: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub initial_cycles: Option<InitialCycles>,
@@ -72,7 +72,7 @@ pub enum Counting {
 /// Soft decoding: further senses tell how reliable each bit is.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct SoftConfig {
+pub struct SoftDecoding {
     /// Errors that soft decoding corrects in a codeword.
     pub corrects: u32,
     /// Times that it senses and transfers the page in addition.

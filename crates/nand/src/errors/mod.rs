@@ -15,7 +15,7 @@ pub use binomial::{Binomial, thin};
 pub use chips::Chip;
 pub use code::{Code, Wrong};
 pub use config::{
-    Counting, ErrorsConfig, Initial, InitialAge, InitialCycles, SoftConfig, SpreadConfig,
+    Counting, ErrorsConfig, Initial, InitialAge, InitialCycles, SoftDecoding, SpreadConfig,
 };
 pub use mechanisms::{Disturb, Mechanisms, OfCycles, Retention, Wear};
 pub use spread::{NS_OF_DAY, Spread};
