@@ -25,6 +25,8 @@ NO_POLICY = {
     "drive.preset": "a whole drive by its name",
     "drive.nand.cell": "what the flash is made of",
     "drive.nand.copy_back_pages": "what the flash can do",
+    "drive.nand.errors.chip": "what the flash is made of",
+    "drive.nand.errors.counting": "what is drawn",
     "drive.concurrency.read": "what the flash can do at once",
     "drive.concurrency.program": "what the flash can do at once",
     "drive.concurrency.erase": "what the flash can do at once",

@@ -424,6 +424,9 @@ class Completion:
     def latency_ns(self) -> int:
         """Time from one to the other."""
     @property
+    def failed(self) -> int:
+        """Mapping units whose data the request did not get, because it could not be decoded."""
+    @property
     def unmapped(self) -> int:
         """Mapping units read that were never written."""
     @property

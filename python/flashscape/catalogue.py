@@ -70,6 +70,7 @@ _FAMILIES = (
     "drive.ftl.allocation.choice",
     "drive.ftl.allocation.streams",
     "drive.ftl.allocation.free_block",
+    "drive.ftl.read_recovery",
     "drive.ftl.scrub.choice",
     "drive.ftl.scrub.stream",
     "drive.scheduler.bypass",

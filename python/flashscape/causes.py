@@ -56,6 +56,12 @@ CAUSES = (
         ("wait_*_rmw_read",),
     ),
     Cause(
+        "re-reads",
+        "re-reads of what could not be decoded",
+        "#bcbddc",
+        ("re_read", "wait_*_re_read"),
+    ),
+    Cause(
         "GC reads",
         "waiting behind reads and commands of garbage collection",
         "#fdae6b",

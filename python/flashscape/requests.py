@@ -23,6 +23,7 @@ FIGURES = (
     "finished_ns",
     "latency_ns",
     "unmapped",
+    "failed",
 )
 """Columns of a log that are not states of blame."""
 

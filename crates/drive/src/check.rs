@@ -6,6 +6,7 @@ mod collection;
 mod derived;
 mod detours;
 mod durations;
+mod errors;
 mod failures;
 mod flash;
 mod memory;
@@ -90,6 +91,7 @@ fn check_all(
     buffer::check(drive, layout.as_ref(), &mut problems);
     check_without_effect(experiment, &mut problems);
     parity::check(experiment, &mut problems);
+    errors::check(experiment, &geometry, &mut problems);
     check_record(experiment, &mut problems);
     recovery::check(experiment, &mut problems);
     let times_are_sound = durations::check(experiment, &mut problems);

@@ -1,7 +1,7 @@
 //! The measurements of a run: latencies, blame and the slowest requests by initiator and kind, time
 //! series, and the work of the flash.
 
-use crate::device::{Completion, Counters, Device};
+use crate::device::{Completion, Counters, Device, ErrorCounters};
 use crate::experiment::Experiment;
 use crate::requests::RequestLog;
 use engine::{Instant, Span};
@@ -22,6 +22,10 @@ pub struct KindStats {
     pub untimed: u64,
     /// Mapping units read that had no data.
     pub unmapped: u64,
+    /// Requests that did not get all of their data, and mapping units that they did not get.
+    pub failed: u64,
+    /// See `failed`.
+    pub failed_units: u64,
     /// Reads that met collection, and those that waited for it.
     pub met: u64,
     /// See `met`.
@@ -46,6 +50,8 @@ impl KindStats {
             bytes: 0,
             untimed: 0,
             unmapped: 0,
+            failed: 0,
+            failed_units: 0,
             met: 0,
             blocked: 0,
             bands: Bands::default(),
@@ -80,6 +86,7 @@ pub struct SlowRequest {
 struct Mark {
     at: Instant,
     counters: Counters,
+    errors: Option<ErrorCounters>,
     tally: Tally,
     units: Vec<Span>,
     channels: Vec<Span>,
@@ -91,6 +98,7 @@ impl Mark {
         Self {
             at: device.now(),
             counters: *device.counters(),
+            errors: device.errors().cloned(),
             tally: device.ftl().tally,
             units: device.unit_busy(),
             channels: device.channel_busy(),
@@ -280,6 +288,8 @@ impl Measured {
         stats.batches.record(latency.as_ns() as f64);
         stats.bytes += completion.command.bytes;
         stats.unmapped += u64::from(completion.unmapped);
+        stats.failed += u64::from(completion.failed > 0);
+        stats.failed_units += u64::from(completion.failed);
         stats.bands.record(latency, blame);
         stats.slowest.offer(latency, || SlowRequest {
             initiator: completion.tag,
@@ -381,6 +391,11 @@ impl Measured {
     pub fn counters(&self) -> Counters {
         let (begin, end) = self.marks();
         end.counters.since(&begin.counters)
+    }
+    /// Errors that were counted, if flash has any.
+    pub fn errors(&self) -> Option<ErrorCounters> {
+        let (begin, end) = self.marks();
+        Some(end.errors.as_ref()?.since(begin.errors.as_ref()?))
     }
     /// Units and erases that were counted.
     pub fn tally(&self) -> Tally {

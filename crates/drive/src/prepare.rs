@@ -99,7 +99,7 @@ impl Prepared {
         if !faults.is_empty() {
             return Err(RunError::Unfit(faults));
         }
-        let device = snapshot.device(&experiment.drive)?;
+        let device = snapshot.device(&experiment.drive, experiment.seed)?;
         if let Some(shortage) = shortage(experiment, device.ftl()) {
             return Err(RunError::Unfit(vec![shortage]));
         }
@@ -188,6 +188,7 @@ pub fn preparation(experiment: &Experiment) -> Option<Value> {
     // A key that is not known to have no effect is taken to matter.
     let mut awake = json!(drive);
     ASLEEP.iter().for_each(|part| forget(&mut awake, part));
+    forget(&mut awake["ftl"], "read_recovery");
     ASLEEP_OF_GC.iter().for_each(|key| forget(&mut awake["ftl"]["gc"], key));
     awake["nand"] = json!({ "endurance": drive.nand.endurance });
     Some(json!({ "seed": seed, "drive": awake, "precondition": precondition }))

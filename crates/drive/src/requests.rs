@@ -23,6 +23,8 @@ pub struct Logged {
     pub finished: Instant,
     /// Mapping units read that had no data.
     pub unmapped: u32,
+    /// Mapping units whose data it did not get.
+    pub failed: u32,
 }
 
 /// Requests in the order of their completion, since the log was last emptied.
@@ -61,6 +63,7 @@ impl RequestLog {
             arrived: completion.arrived,
             finished: completion.finished,
             unmapped: completion.unmapped,
+            failed: completion.failed,
         });
         for (state, span) in blame.iter() {
             self.spent[state as usize].push((row, span.as_ns()));

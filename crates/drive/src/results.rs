@@ -1,5 +1,6 @@
 //! Results of a run: `summary.json`, whose names scripts may rely on (docs/results.md), and tables.
 
+mod errors;
 mod failures;
 mod notes;
 mod recovery;
@@ -80,6 +81,7 @@ pub fn summary(
         "starvation": starvation::of_run(run),
         "recovery": recovery::of_run(run),
         "failures": failures::of_run(run, experiment),
+        "errors": errors::of_run(run, measured),
         "precondition": precondition(run.history()),
         "traces": surveys.iter().flatten().map(survey).collect::<Vec<_>>(),
         "notes": notes,
@@ -126,12 +128,15 @@ fn figures<'a>(groups: impl IntoIterator<Item = &'a KindStats>, scope: Scope) ->
     let mut latency = Latency::new();
     let mut blame = [0; STATES];
     let [mut requests, mut bytes, mut unmapped, mut met, mut blocked] = [0; 5];
+    let [mut failed, mut failed_units] = [0; 2];
     for stats in groups {
         latency.merge(&stats.latency);
         stats.bands.total().iter().zip(&mut blame).for_each(|(ns, sum)| *sum += ns);
         requests += stats.latency.count() + stats.untimed;
         bytes += stats.bytes;
         unmapped += stats.unmapped;
+        failed += stats.failed;
+        failed_units += stats.failed_units;
         met += stats.met;
         blocked += stats.blocked;
     }
@@ -146,6 +151,8 @@ fn figures<'a>(groups: impl IntoIterator<Item = &'a KindStats>, scope: Scope) ->
         "bytes": bytes,
         "iops": scope.seconds.map(|s| if s > 0.0 { requests as f64 / s } else { 0.0 }),
         "unmapped": unmapped,
+        "failed": failed,
+        "failed_units": failed_units,
         "met": scope.records_holds.then_some(met),
         "blocked": scope.records_holds.then_some(blocked),
         "latency_ns": latency.to_json(),

@@ -104,15 +104,15 @@ impl Snapshot {
     }
 
     /// A drive as `config` describes it, with the content of the snapshot. `config` must fit the
-    /// snapshot ([`unfit`] finds nothing).
+    /// snapshot ([`unfit`] finds nothing). Bit errors follow from the seed.
     ///
     /// # Errors
     /// If its file cannot be read any more.
-    pub fn device(&self, config: &DriveConfig) -> Result<Device, Damaged> {
+    pub fn device(&self, config: &DriveConfig, seed: u64) -> Result<Device, Damaged> {
         let mut ftl = self.firmware()?;
         ftl.reconfigure(&config.ftl, config.nand.endurance);
         ftl.keep_metadata(config.recovery.is_some());
-        let mut device = Device::with_firmware(config, ftl);
+        let mut device = Device::with_firmware(config, ftl, seed);
         device.firmware_changed();
         Ok(device)
     }

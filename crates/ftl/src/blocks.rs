@@ -147,6 +147,11 @@ pub struct Blocks {
     /// Rows written of a block that was closed before it was full, plus one; such a block has no
     /// summary. 0 for all other blocks; empty if no block was ever closed early.
     pub closed_early: Column<BlockId, u32>,
+    /// Moments of first programs (see `exposure`); empty if nothing depends on them.
+    pub born: Column<BlockId, i64>,
+    /// Rows sensed in each erase block since its erase, by [`crate::Ftl::erase_block`]; empty if
+    /// nothing depends on them.
+    pub disturbed: Vec<u32>,
 }
 
 impl Blocks {
@@ -164,6 +169,8 @@ impl Blocks {
             copied: Vec::new(),
             strain: Column::filled([0; 2], 0),
             closed_early: Column::filled(0, 0),
+            born: Column::filled(0, 0),
+            disturbed: Vec::new(),
         }
     }
     /// Begins to record the blocks that are closed before they are full.
@@ -189,6 +196,8 @@ impl Blocks {
             + self.copied.len()
             + self.strain.len() * 8
             + self.closed_early.len() * 4
+            + self.born.len() * 8
+            + self.disturbed.len() * 4
     }
 }
 

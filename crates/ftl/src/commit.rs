@@ -16,6 +16,7 @@ impl Ftl {
     pub fn note_copy(&mut self, from: Ppn, to: Ppn, lpn: Lpn) {
         self.map.note(to, lpn);
         self.map.copy_version(from, to);
+        self.copy_poison(from, to);
     }
 
     /// A host write of `lpn` to `ppn` is on flash: it becomes the current data.
@@ -67,6 +68,7 @@ impl Ftl {
             let lpn = self.map.holds(ppn);
             self.map.note(new, lpn);
             self.map.copy_version(ppn, new);
+            self.copy_poison(ppn, new);
             if self.map.lookup(lpn) == Some(ppn) {
                 self.map.point(lpn, new);
                 moved |= 1 << slot;

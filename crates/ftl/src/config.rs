@@ -3,6 +3,7 @@
 use crate::allocation::{AllocationConfig, StreamSharing};
 use crate::gc::GcConfig;
 use crate::leveling::WearConfig;
+use crate::read_recovery::ReadRecovery;
 use crate::scrub::ScrubConfig;
 use crate::streams::Stream;
 use engine::Span;
@@ -50,6 +51,10 @@ pub struct FtlConfig {
     /// Static wear-leveling. Default: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wear: Option<WearConfig>,
+    /// Next step for data that cannot be decoded (`nand.errors`). Default: `ladder` with as many
+    /// re-reads as it takes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub read_recovery: Option<ReadRecovery>,
     /// Scrubbing: rewriting blocks before their data decays. Default: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scrub: Option<ScrubConfig>,

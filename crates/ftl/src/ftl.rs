@@ -14,6 +14,7 @@ use crate::layout::Layout;
 use crate::leveling::Wear;
 use crate::map::Map;
 use crate::metadata::Persist;
+use crate::poison::Poison;
 use crate::scrub::ScrubChoice;
 use crate::streams::Stream;
 use engine::{Column, Streams};
@@ -46,6 +47,8 @@ pub struct Ftl {
     /// Pages that are valid, but not current.
     pub(crate) detached: Detached,
     pub(crate) failed: Failed,
+    /// Units whose data is lost.
+    pub(crate) poison: Poison,
     pub(crate) victim_numbers: engine::Stream,
     pub(crate) bad_numbers: engine::Stream,
     /// Metadata for recovery from power cuts, if it is kept.
@@ -75,6 +78,7 @@ impl Ftl {
             mapped: 0,
             detached: Detached::default(),
             failed: Failed::default(),
+            poison: Poison::default(),
             victim_numbers: streams.stream("gc.victim"),
             bad_numbers: streams.stream("bad-blocks.grown"),
             persist: None,
@@ -179,6 +183,11 @@ impl Ftl {
     /// Erases of each block so far, by block.
     pub fn erase_counts(&self) -> &[u32] {
         self.blocks.erase_count.as_slice()
+    }
+    /// Erases of a block so far.
+    #[inline]
+    pub fn erases_of(&self, block: BlockId) -> u32 {
+        self.blocks.erase_count[block]
     }
     /// Use of each block, by block.
     pub fn block_states(&self) -> &[BlockState] {

@@ -512,6 +512,11 @@ impl Layout {
     pub fn all_planes(&self) -> u64 {
         low_bits(self.block_planes)
     }
+    /// Erase blocks of a block: one in each of its planes.
+    #[inline]
+    pub fn erase_blocks(&self) -> u32 {
+        self.block_planes
+    }
     /// Number of commands that erase a block, one after the other.
     pub fn erases_per_block(&self) -> u32 {
         self.block_planes / self.erase_planes

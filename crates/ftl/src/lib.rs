@@ -19,6 +19,7 @@ mod blocks;
 mod commit;
 mod config;
 mod detached;
+mod exposure;
 mod factory;
 mod failed;
 mod ftl;
@@ -30,6 +31,9 @@ mod lost;
 mod map;
 mod metadata;
 mod persist;
+mod poison;
+mod poisoned;
+pub mod read_recovery;
 pub mod recovery;
 pub mod scrub;
 mod space;
@@ -50,6 +54,7 @@ pub use config::{
     BadBlocksConfig, FtlConfig, OverProvisioning, ParityConfig, ParityFlush, PartialWrites,
     RebuildConfig,
 };
+pub use exposure::Age;
 pub use factory::FactoryBlocks;
 pub use ftl::Ftl;
 pub use gc::{

@@ -22,6 +22,9 @@ const SHARED_FROM_BYTES: usize = 16 << 20;
 
 /// Name of the column of blocks closed early in snapshots.
 const CLOSED_EARLY: &str = "blocks.closed_early";
+/// Names of the columns of exposure.
+const BORN: &str = "blocks.born";
+const DISTURBED: &str = "blocks.disturbed";
 
 /// The part of the state that is not in a column.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -41,6 +44,12 @@ pub struct Rest {
     /// True if the blocks that were closed before they were full are recorded.
     #[serde(default)]
     closed_early: bool,
+    /// True if the exposure of blocks is recorded.
+    #[serde(default)]
+    exposed: bool,
+    /// Physical units whose data is lost.
+    #[serde(default)]
+    poisoned: Vec<u32>,
     /// The next version, if metadata for recovery is kept.
     #[serde(default)]
     next_version: Option<u32>,
@@ -168,6 +177,10 @@ impl Ftl {
         if !blocks.closed_early.is_empty() {
             each(CLOSED_EARLY, bytemuck::cast_slice(blocks.closed_early.as_slice()))?;
         }
+        if !blocks.born.is_empty() {
+            each(BORN, bytemuck::cast_slice(blocks.born.as_slice()))?;
+            each(DISTURBED, bytemuck::cast_slice(&blocks.disturbed))?;
+        }
         each("bins.free", bytemuck::cast_slice(&self.free_lists()))
     }
 
@@ -198,6 +211,8 @@ impl Ftl {
             strained: !self.blocks.strain.is_empty(),
             copied: !self.blocks.copied.is_empty(),
             closed_early: !self.blocks.closed_early.is_empty(),
+            exposed: !self.blocks.born.is_empty(),
+            poisoned: self.poisoned(),
             next_version: self.persist.as_ref().map(|persist| persist.next_version()),
             victim_numbers: self.victim_numbers.clone(),
             bad_numbers: self.bad_numbers.clone(),
@@ -229,6 +244,7 @@ impl Ftl {
         self.persist = rest.next_version.map(|next| Box::new(Persist::new(blocks, units.0, next)));
         self.take_blocks(rest, each)?;
         self.take_bins(rest, each)?;
+        self.restore_poison(&rest.poisoned);
         self.tally = rest.tally;
         self.mapped = rest.mapped;
         self.victim_numbers = rest.victim_numbers.clone();
@@ -271,6 +287,12 @@ impl Ftl {
             self.blocks.know_closed_early();
             let early = &mut self.blocks.closed_early;
             each(CLOSED_EARLY, bytemuck::cast_slice_mut(early.as_mut_slice()))?;
+        }
+        (self.blocks.born, self.blocks.disturbed) = (Column::filled(0, 0), Vec::new());
+        if rest.exposed {
+            self.record_exposure();
+            each(BORN, bytemuck::cast_slice_mut(self.blocks.born.as_mut_slice()))?;
+            each(DISTURBED, bytemuck::cast_slice_mut(&mut self.blocks.disturbed))?;
         }
         Ok(())
     }

@@ -169,6 +169,10 @@ impl Ftl {
             *rows = 0;
         }
         self.tally.erases += 1;
+        self.forget_poison(block);
+        if !self.blocks.born.is_empty() {
+            self.end_exposure(block);
+        }
         // Each step is invertible, so no two blocks lead to the same number.
         self.erased = (self.erased ^ (u64::from(block.0) + 1))
             .wrapping_mul(0x9e37_79b9_7f4a_7c15)

@@ -6,9 +6,10 @@
 use engine::{Span, bits};
 
 /// Kind of operation that occupies a resource.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Holder {
     /// A host read.
+    #[default]
     HostRead = 0,
     /// A program of host data.
     HostProgram = 1,
@@ -19,14 +20,16 @@ pub enum Holder {
     Rebuild = 3,
     /// The read before a host write of a part of a mapping unit.
     RmwRead = 4,
+    /// A read that repeats one whose data could not be decoded.
+    ReRead = 5,
     /// A read by garbage collection.
-    GcRead = 5,
+    GcRead = 6,
     /// A program (or copy-back) by garbage collection.
-    GcProgram = 6,
+    GcProgram = 7,
     /// An erase.
-    Erase = 7,
+    Erase = 8,
     /// A read or program of scrubbing.
-    Scrub = 8,
+    Scrub = 9,
 }
 
 impl Holder {
@@ -37,6 +40,7 @@ impl Holder {
         Self::Parity,
         Self::Rebuild,
         Self::RmwRead,
+        Self::ReRead,
         Self::GcRead,
         Self::GcProgram,
         Self::Erase,
@@ -50,6 +54,7 @@ impl Holder {
             Self::Parity => "parity",
             Self::Rebuild => "rebuild",
             Self::RmwRead => "rmw_read",
+            Self::ReRead => "re_read",
             Self::GcRead => "gc_read",
             Self::GcProgram => "gc_program",
             Self::Erase => "erase",
@@ -93,7 +98,7 @@ const COMMANDS: [State; HOLDERS] = {
 };
 
 /// Number of holders.
-pub const HOLDERS: usize = 9;
+pub const HOLDERS: usize = 10;
 
 macro_rules! states {
     ($(#[doc = $doc:literal] $name:ident => $text:literal,)+) => {
@@ -139,6 +144,8 @@ states! {
     UnitRebuild => "wait_unit_rebuild",
     /// Waits for a flash unit that is reading for a read-modify-write.
     UnitRmwRead => "wait_unit_rmw_read",
+    /// Waits for a flash unit that reads again what could not be decoded.
+    UnitReRead => "wait_unit_re_read",
     /// Waits for a flash unit that garbage collection is reading.
     UnitGcRead => "wait_unit_gc_read",
     /// Waits for a flash unit that garbage collection is programming.
@@ -157,6 +164,8 @@ states! {
     ChannelRebuild => "wait_channel_rebuild",
     /// Waits for a channel that carries a read-modify-write's read.
     ChannelRmwRead => "wait_channel_rmw_read",
+    /// Waits for a channel that carries what is read again because it could not be decoded.
+    ChannelReRead => "wait_channel_re_read",
     /// Waits for a channel that carries a read of garbage collection.
     ChannelGcRead => "wait_channel_gc_read",
     /// Waits for a channel that carries data that garbage collection moves.
@@ -203,6 +212,8 @@ states! {
     Transfer => "transfer",
     /// Is decoded (ECC).
     Decode => "decode",
+    /// Is read and decoded again because it could not be decoded.
+    ReRead => "re_read",
     /// Its stripe's parity is computed, or it from parity.
     Xor => "xor",
 }
@@ -244,6 +255,11 @@ impl Blame {
         }
         self.spans[state as usize] += span;
         self.touched |= 1u64 << state as u32;
+    }
+    /// Moves time from one state to another.
+    pub fn transfer(&mut self, span: Span, from: State, to: State) {
+        self.spans[from as usize] -= span;
+        self.charge(to, span);
     }
     /// The time charged to `state`.
     #[inline]

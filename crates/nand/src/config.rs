@@ -1,6 +1,7 @@
 //! Configuration of the flash: the `[drive.geometry]`, `[drive.nand]` and `[drive.concurrency]`
 //! tables.
 
+use crate::errors::ErrorsConfig;
 use engine::Span;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -118,6 +119,9 @@ pub struct NandConfig {
     pub program_steps: Option<ProgramStepsConfig>,
     /// Pulses of an erase.
     pub erase: EraseConfig,
+    /// Bit errors, and the code that corrects them. Default: flash has no errors.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub errors: Option<ErrorsConfig>,
     /// Rise of a block's raw bit error rate per 1000 interruptions of its erases and programs;
     /// each pair of ramp and recovery that an interruption adds counts as one. Default: no rise.
     #[serde(default, skip_serializing_if = "Option::is_none")]

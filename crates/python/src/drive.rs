@@ -57,6 +57,8 @@ pub struct Completion {
     finished_ns: u64,
     /// Mapping units read that were never written.
     unmapped: u32,
+    /// Mapping units whose data the request did not get, because it could not be decoded.
+    failed: u32,
     blame: Blame,
 }
 
@@ -377,6 +379,7 @@ impl State {
             arrived_ns: done.arrived.as_ns(),
             finished_ns: done.finished.as_ns(),
             unmapped: done.unmapped,
+            failed: done.failed,
             blame: Blame(blame(done.id).collect()),
         }));
     }

@@ -83,6 +83,7 @@ impl RequestsFile {
         numbers(&mut group, rows.iter().map(|row| row.finished.as_ns()))?;
         numbers(&mut group, rows.iter().map(latency))?;
         numbers(&mut group, rows.iter().map(|row| u64::from(row.unmapped)))?;
+        numbers(&mut group, rows.iter().map(|row| u64::from(row.failed)))?;
         for state in State::ALL {
             numbers(&mut group, log.spent_ns(state).into_iter())?;
         }
@@ -99,7 +100,7 @@ fn schema() -> String {
     let mut fields = vec![text("initiator"), number("index"), text("kind")];
     let figures = ["offset_bytes", "length_bytes", "arrived_ns", "finished_ns", "latency_ns"];
     fields.extend(figures.map(number));
-    fields.push(number("unmapped"));
+    fields.extend(["unmapped", "failed"].map(number));
     fields.extend(State::ALL.map(|state| number(&format!("{}_ns", state.name()))));
     format!("message requests {{ {} }}", fields.join(" "))
 }

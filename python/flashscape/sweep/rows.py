@@ -20,6 +20,7 @@ _SOURCES = (
     "host_read",
     "host_program",
     "rmw_read",
+    "re_read",
     "parity",
     "rebuild",
     "gc_read",

@@ -2,6 +2,7 @@
 
 use crate::audit::Audit;
 use crate::config::DriveConfig;
+use crate::device::errors::Errors;
 use crate::device::flash::counters::OpKind;
 use crate::device::flash::op::{Class, Owner};
 use crate::device::flash::{Ask, Flash};
@@ -27,6 +28,8 @@ pub struct Base {
     pub audit: Option<Box<Audit>>,
     /// State of recovery from power cuts, if the drive can recover.
     pub power: Option<Box<Persistence>>,
+    /// Bit errors, if flash has any.
+    pub errors: Option<Box<Errors>>,
     /// The loss of data for good, in words, if there was one: the drive does nothing any more.
     loss: Option<String>,
 }
@@ -45,10 +48,17 @@ pub struct Held {
 
 impl Base {
     /// The base of a drive as `config` describes it, with the firmware in its present state.
-    pub fn new(config: &DriveConfig, ftl: Ftl) -> Self {
+    pub fn new(config: &DriveConfig, mut ftl: Ftl, seed: u64) -> Self {
+        let mut flash = Flash::new(config, &ftl.layout);
+        let errors = Errors::new(config, &ftl, seed);
+        if errors.is_some() {
+            flash.record_transfers();
+            ftl.record_exposure();
+        }
         Self {
             time: Time { now: Instant::START, agenda: Agenda::new() },
-            flash: Flash::new(config, &ftl.layout),
+            flash,
+            errors,
             power: config.recovery.map(|of| Persistence::new(of, config, &ftl)),
             space: Space::new(config, ftl),
             outstanding: 0,
@@ -107,9 +117,14 @@ impl Base {
     pub fn leave(&mut self, id: OpId, group: GroupId) {
         self.flash.leave(&mut self.time, &mut self.space, id, group);
     }
+    /// Time to decode the read whose end is being handled.
+    #[inline]
+    pub fn time_to_decode(&self) -> Span {
+        self.errors.as_ref().map_or(self.flash.timing().decode, |errors| errors.last_decode())
+    }
     /// Charges an operation that has left its channel with decoding; returns the end of that.
     pub fn decoded(&mut self, op: OpId) -> Instant {
-        let decode = self.flash.timing().decode;
+        let decode = self.time_to_decode();
         self.flash.blame_mut(op).charge(State::Decode, decode);
         self.time.now + decode
     }
@@ -215,6 +230,7 @@ impl Base {
             row: 0,
             rows: self.flash.shape().rows_per_batch,
             transfer,
+            bytes: 0,
         })
     }
 

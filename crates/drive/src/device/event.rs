@@ -32,6 +32,8 @@ pub enum Event {
     Complete(RequestId),
     /// All parts of a request are done: it goes to the host.
     Answer(RequestId),
+    /// The data of a read could not be decoded: it is read again.
+    Undecoded(OpId),
     /// The rest of a partly written unit is decoded.
     RestRead(EntryId),
     /// The parity of an update is known.
@@ -73,7 +75,7 @@ impl Event {
 
 impl engine::Event for Event {
     /// CarriedIn, CarriedOut, Sensed, Programmed, Answer, Complete, Dispatch.
-    const KINDS: [u32; engine::LANES] = [0, 1, 4, 6, 10, 11, 13];
+    const KINDS: [u32; engine::LANES] = [0, 1, 4, 6, 11, 12, 14];
 
     /// Events that are due together are handled in the order of these numbers: first those that
     /// free a channel, then those that free a unit, then answers, then new commands, and timers
@@ -90,19 +92,20 @@ impl engine::Event for Event {
             Self::Programmed(id) => (6, id.index()),
             Self::Array(id) => (7, id.index()),
             Self::Poll(id) => (8, id.index()),
-            Self::RestRead(id) => (9, id.index()),
-            Self::Answer(id) => (10, id.index()),
-            Self::Complete(id) => (11, id.index()),
-            Self::Crossed(id) => (12, id.index()),
-            Self::Dispatch(id) => (13, id.index()),
-            Self::Partial(id) => (14, id.index()),
-            Self::Backlog(id) => (15, id.index()),
-            Self::Idle(id) => (16, id.index()),
-            Self::Scrub => (17, 0),
-            Self::ParityKnown(id) => (18, id.index()),
-            Self::Fail(id) => (19, id.index()),
-            Self::Rebuild => (20, 0),
-            Self::Rebuilt(id) => (21, id.index()),
+            Self::Undecoded(id) => (9, id.index()),
+            Self::RestRead(id) => (10, id.index()),
+            Self::Answer(id) => (11, id.index()),
+            Self::Complete(id) => (12, id.index()),
+            Self::Crossed(id) => (13, id.index()),
+            Self::Dispatch(id) => (14, id.index()),
+            Self::Partial(id) => (15, id.index()),
+            Self::Backlog(id) => (16, id.index()),
+            Self::Idle(id) => (17, id.index()),
+            Self::Scrub => (18, 0),
+            Self::ParityKnown(id) => (19, id.index()),
+            Self::Fail(id) => (20, id.index()),
+            Self::Rebuild => (21, 0),
+            Self::Rebuilt(id) => (22, id.index()),
         };
         (kind, index as u32)
     }
@@ -119,19 +122,20 @@ impl engine::Event for Event {
             6 => Self::Programmed(Id::from_index(index)),
             7 => Self::Array(Id::from_index(index)),
             8 => Self::Poll(Id::from_index(index)),
-            9 => Self::RestRead(Id::from_index(index)),
-            10 => Self::Answer(Id::from_index(index)),
-            11 => Self::Complete(Id::from_index(index)),
-            12 => Self::Crossed(Id::from_index(index)),
-            13 => Self::Dispatch(Id::from_index(index)),
-            14 => Self::Partial(Id::from_index(index)),
-            15 => Self::Backlog(Id::from_index(index)),
-            16 => Self::Idle(Id::from_index(index)),
-            17 => Self::Scrub,
-            18 => Self::ParityKnown(Id::from_index(index)),
-            19 => Self::Fail(Id::from_index(index)),
-            20 => Self::Rebuild,
-            21 => Self::Rebuilt(Id::from_index(index)),
+            9 => Self::Undecoded(Id::from_index(index)),
+            10 => Self::RestRead(Id::from_index(index)),
+            11 => Self::Answer(Id::from_index(index)),
+            12 => Self::Complete(Id::from_index(index)),
+            13 => Self::Crossed(Id::from_index(index)),
+            14 => Self::Dispatch(Id::from_index(index)),
+            15 => Self::Partial(Id::from_index(index)),
+            16 => Self::Backlog(Id::from_index(index)),
+            17 => Self::Idle(Id::from_index(index)),
+            18 => Self::Scrub,
+            19 => Self::ParityKnown(Id::from_index(index)),
+            20 => Self::Fail(Id::from_index(index)),
+            21 => Self::Rebuild,
+            22 => Self::Rebuilt(Id::from_index(index)),
             kind => unreachable!("no event is of kind {kind}"),
         }
     }
@@ -149,6 +153,7 @@ impl engine::Event for Event {
             | Self::Commanded(_)
             | Self::Freed(_)
             | Self::SensedRest(_)
+            | Self::Undecoded(_)
             | Self::RestRead(_)
             | Self::ParityKnown(_)
             | Self::Partial(_)

@@ -19,6 +19,8 @@ typed_id! {
     pub struct JobId;
     /// A failure of flash.
     pub struct FailureId;
+    /// A read whose data could not be decoded so far.
+    pub struct RecoveryId;
     /// Data of a read that is computed from the rest of its stripes.
     pub struct RebuildId;
 }

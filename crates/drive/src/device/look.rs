@@ -1,6 +1,6 @@
 //! Inspection of a drive.
 
-use crate::device::{Counters, Device, RequestId};
+use crate::device::{Counters, Device, ErrorCounters, RequestId};
 use engine::Instant;
 use ftl::Ftl;
 use host::Command;
@@ -21,6 +21,10 @@ impl Device {
             "only a quiescent drive is preconditioned"
         );
         &mut self.base.space.ftl
+    }
+    /// Counts of errors, if flash has any.
+    pub fn errors(&self) -> Option<&ErrorCounters> {
+        self.base.errors.as_ref().map(|errors| errors.counters())
     }
     /// True if the drive is audited.
     pub fn is_audited(&self) -> bool {

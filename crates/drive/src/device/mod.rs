@@ -11,6 +11,7 @@
 mod base;
 mod blames;
 mod dispatched;
+mod errors;
 mod event;
 mod failing;
 mod failures;
@@ -33,6 +34,7 @@ mod watch;
 mod why;
 mod write;
 
+pub use errors::ErrorCounters;
 use failures::Failure;
 pub use flash::counters::{Counters, OpKind};
 pub use ids::RequestId;
@@ -91,15 +93,16 @@ impl Device {
     /// # Panics
     /// If the configuration contradicts itself.
     pub fn new(config: &DriveConfig, seed: u64) -> Self {
-        Self::with_firmware(config, empty_firmware(config, seed))
+        Self::with_firmware(config, empty_firmware(config, seed), seed)
     }
 
     /// A drive as `config` describes it, with the firmware in its present state. The firmware's
-    /// layout must be that of `config`, and [`Device::firmware_changed`] must be called next.
+    /// layout must be that of `config`, and [`Device::firmware_changed`] must be called next. Bit
+    /// errors follow from the seed.
     ///
     /// # Panics
     /// If the configuration contradicts itself.
-    pub fn with_firmware(config: &DriveConfig, ftl: Ftl) -> Self {
+    pub fn with_firmware(config: &DriveConfig, ftl: Ftl, seed: u64) -> Self {
         let layout = &ftl.layout;
         let mut device = Self {
             gc: Gc::new(config, layout),
@@ -107,7 +110,7 @@ impl Device {
             port: Port::new(config),
             failures: Vec::new(),
             rebuilding: Rebuilding::new(&config.ftl),
-            base: Base::new(config, ftl),
+            base: Base::new(config, ftl, seed),
         };
         if device.base.flash.suspends() {
             device.base.space.ftl.count_strain();

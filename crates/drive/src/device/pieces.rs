@@ -47,6 +47,7 @@ impl Base {
             row: piece.row,
             rows: 1,
             transfer: self.flash.shape().words[piece.words as usize],
+            bytes: self.flash.shape().bytes_of(piece.words),
         })
     }
 

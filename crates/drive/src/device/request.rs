@@ -27,7 +27,7 @@ pub struct Completion {
     pub finished: Instant,
     /// Mapping units read that were never written (or trimmed).
     pub unmapped: u32,
-    /// Mapping units whose data the command did not get. Nothing fails for good yet, so this is 0.
+    /// Mapping units whose data the command did not get: the host gets an error.
     pub failed: u32,
     /// True for a read of data whose unit or channel collection held when the firmware took the read
     /// in, or dispatched it after a wait for the write buffer. Only if that is recorded, or reads go

@@ -40,6 +40,7 @@ impl Device {
             Event::Complete(request) if port.needs_bus() => port.complete_by_bus(base, request),
             Event::Complete(request) => port.complete(base, request),
             Event::Crossed(request) => port.crossed(base, request),
+            Event::Undecoded(op) => self.undecoded(op),
             Event::RestRead(entry) => write.entry_ready(base, entry),
             Event::ParityKnown(update) => write.parity_known(base, &mut port.requests, update),
             Event::Partial(pool) => write.partial_due(base, pool),
@@ -77,6 +78,9 @@ impl Device {
 
     /// Reports the end of an operation to its owner, and then lets others start.
     pub(super) fn route(&mut self, ended: Ended) {
+        if self.base.errors.is_some() && self.begins_again(ended) {
+            return;
+        }
         let Self { base, gc, write, port, .. } = self;
         let id = ended.id;
         let group = base.flash.op(id).group;

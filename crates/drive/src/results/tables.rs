@@ -1,6 +1,6 @@
 //! The tables of a run, as columns.
 
-use crate::device::Device;
+use crate::device::{Device, ErrorCounters};
 use crate::measure::Measured;
 use crate::run::Run;
 use ftl::{BlockId, BlockState};
@@ -27,10 +27,10 @@ pub struct Table {
 }
 
 /// All tables of a run whose measuring has ended: latency histograms, blame (total and by latency),
-/// time series, wear, and the slowest requests.
+/// time series, wear, the slowest requests, and errors if flash has any.
 pub fn tables(run: &Run) -> Vec<Table> {
     let measured = run.measured();
-    vec![
+    let mut tables = vec![
         latency(measured),
         blame(measured),
         bands(measured),
@@ -38,7 +38,9 @@ pub fn tables(run: &Run) -> Vec<Table> {
         wear(run.device()),
         units(measured),
         slowest(measured),
-    ]
+    ];
+    tables.extend(measured.errors().map(|counters| errors(&counters)));
+    tables
 }
 
 /// Collects rows into the columns of a table.
@@ -178,4 +180,21 @@ fn slowest(measured: &Measured) -> Table {
         table.columns.push((format!("{}_ns", state.name()), Values::U64(values)));
     }
     table
+}
+
+/// One row for each number of errors up to the greatest that occurs: codewords by their errors.
+fn errors(counters: &ErrorCounters) -> Table {
+    /// Expected codewords below which a number of errors does not occur.
+    const LEAST: f64 = 1e-9;
+    let (first, again) = (counters.by_errors_first(), counters.by_errors_again());
+    let occurs = |errors: &usize| first[*errors] > LEAST || again[*errors] > 0;
+    let count = (0..first.len()).rev().find(occurs).map_or(0, |most| most + 1);
+    Table {
+        name: "errors",
+        columns: vec![
+            ("errors".into(), Values::U64((0..count as u64).collect())),
+            ("first_decodes".into(), Values::F64(first[..count].to_vec())),
+            ("later_decodes".into(), Values::U64(again[..count].to_vec())),
+        ],
+    }
 }

@@ -57,6 +57,8 @@ fn scene(state: State) -> fn() {
         State::UnitHostRead => a_unit_occupied_by_a_host_read,
         State::UnitHostProgram => a_unit_occupied_by_a_host_program,
         State::UnitRmwRead => a_unit_occupied_by_the_read_before_a_partial_write,
+        State::UnitReRead | State::ReRead => a_unit_occupied_by_a_re_read,
+        State::ChannelReRead => a_channel_that_carries_a_re_read,
         State::UnitGcRead => a_unit_occupied_by_collection,
         State::UnitGcProgram => a_unit_occupied_by_a_copy_back,
         State::UnitErase => a_write_waits_for_a_whole_foreground_gc,
@@ -110,6 +112,32 @@ fn reads_that_wait_for_a_rebuild() {
     let waits = [(State::UnitRebuild, 115_000), (State::ChannelHostRead, 75_000)];
     expect(&on_its_plane, &[own[0], own[1], waits[0], waits[1]]);
     expect(&on_its_channel, &[own[0], own[1], (State::ChannelRebuild, 90_000)]);
+}
+
+// ---- errors ------------------------------------------------------------------------
+
+/// Every page takes one re-read. Page 0 is read from 0 to 125 us, and again from 135 to 260.
+fn beside_a_re_read(at: u64, page: u64) -> Done {
+    let mut bench = Bench::filled(&[&two_dies(1)[..], &crate::errors::errors(150.5, 0.0)].concat());
+    bench.submit(0, Kind::Read, 0, PAGE);
+    let read = bench.submit(at * US, Kind::Read, page * PAGE, PAGE);
+    bench.settle();
+    bench.done(read).clone()
+}
+
+/// Decoded in vain and then not, after the same read again.
+const AGAIN: [(State, u64); 2] = [(State::Decode, 20 * US), (State::ReRead, 125 * US)];
+
+#[test]
+fn a_unit_occupied_by_a_re_read() {
+    let waits = (State::UnitReRead, 120 * US);
+    expect(&beside_a_re_read(140, 2), &[waits, SENSE, TRANSFER, AGAIN[0], AGAIN[1]]);
+}
+
+#[test]
+fn a_channel_that_carries_a_re_read() {
+    let waits = (State::ChannelReRead, 85 * US);
+    expect(&beside_a_re_read(150, 1), &[waits, SENSE, TRANSFER, AGAIN[0], AGAIN[1]]);
 }
 
 // ---- suspension --------------------------------------------------------------------

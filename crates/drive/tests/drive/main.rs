@@ -11,6 +11,7 @@ mod determinism;
 mod detours;
 mod directions;
 mod elements;
+mod errors;
 mod failing;
 mod fairness;
 mod liveness;

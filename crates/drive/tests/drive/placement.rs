@@ -422,7 +422,7 @@ fn with_own_units(experiment: &Experiment, own: u32) -> Device {
     let first = Lpn(ftl.layout.host_units);
     writer.write_run(&mut ftl, first, own).unwrap();
     writer.flush(&mut ftl).unwrap();
-    Device::with_firmware(drive, ftl)
+    Device::with_firmware(drive, ftl, 1)
 }
 
 #[test]

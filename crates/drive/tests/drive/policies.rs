@@ -7,8 +7,10 @@ use drive::{Experiment, load};
 use serde_json::Value;
 
 /// Choices that describe the parts of a drive. All others are policies.
-const PARTS: [&str; 5] = [
+const PARTS: [&str; 7] = [
     "drive.nand.cell",
+    "drive.nand.errors.chip",
+    "drive.nand.errors.counting",
     "drive.concurrency.read",
     "drive.concurrency.program",
     "drive.concurrency.erase",
@@ -30,7 +32,8 @@ const GANG: &str = "{ channels = 2, control = \"asynchronous\" }";
 const ROUNDS: &str = "drive.scheduler.rounds";
 
 /// Settings that a policy, or a whole family, needs.
-const COMPANIONS: [(&str, &str, &str, &str); 41] = [
+const COMPANIONS: [(&str, &str, &str, &str); 42] = [
+    (READ_RECOVERY, "*", "drive.nand.errors", ERRORS),
     (COPIES, "*", "drive.ftl.gc.copy_back", "true"),
     (COPIES, "odd-even", RESERVED, "copied"),
     (COPIES, "odd-even", "drive.ftl.gc.preemptible", "false"),
@@ -73,6 +76,8 @@ const COMPANIONS: [(&str, &str, &str, &str); 41] = [
     (PARTIAL, "plane", "drive.buffer.order", "fifo"),
     (PARTIAL, "plane", "workload[0].size", "1 KiB"),
 ];
+const READ_RECOVERY: &str = "drive.ftl.read_recovery";
+const ERRORS: &str = "{ chip = \"tlc-72-layer\", codeword = \"512 B\", corrects = 75, re_read_scale = 2.0, initial_cycles = 8000 }";
 const COPIES: &str = "drive.nand.copy_back_pages";
 const ROUTING: &str = "drive.scheduler.read_routing";
 const ROTATION: &str = "drive.scheduler.rotation";

@@ -1419,3 +1419,75 @@ fn pages_stream_only_where_a_package_could_take_them() {
     let text = file(&[("copy_back = false", copies)]);
     expect(&text, &problems(&text), path, "streaming", &["choose one of both"]);
 }
+
+// ---- bit errors -------------------------------------------------------------------
+
+#[test]
+fn errors_need_a_rate_codewords_and_an_end() {
+    let of = |more: &[(&'static str, &str)]| {
+        let drive = [
+            ("nand.errors.chip", "tlc-72-layer"),
+            ("nand.errors.codeword", "512 B"),
+            ("nand.errors.corrects", "75"),
+            ("nand.errors.re_read_scale", "2.0"),
+        ];
+        let all = drive.iter().chain(more).map(|(key, value)| set(key, value));
+        try_experiment(BY_HAND, &all.collect::<Vec<_>>()).err().unwrap_or_default()
+    };
+    assert_eq!(of(&[]), "");
+    let constants = "{ base = 0.001, wear = { factor = 0.0, exponent = 1.0 }, retention = { factor = 0.0, cycles_exponent = 1.0, days_exponent = 1.0 }, disturb = { factor = 0.0, cycles_exponent = 1.0, reads_exponent = 1.0 } }";
+    let ladder = ("ftl.read_recovery", "{ policy = 'ladder', re_reads = 2 }");
+    let softly =
+        |corrects: &str| ["{ corrects = ", corrects, ", senses = 2, decode = '9 us' }"].concat();
+    for (more, path, phrase) in [
+        (
+            vec![("nand.errors.constants", constants)],
+            "errors.constants",
+            "leave one of the two out",
+        ),
+        (vec![("nand.errors.codeword", "500 B")], "errors.codeword", "do not divide a page"),
+        (vec![("nand.errors.codewords_per_page", "9")], "codewords_per_page", "holds 8 codewords"),
+        (vec![("nand.errors.codewords_per_page", "3")], "codewords_per_page", "evenly"),
+        (vec![("nand.errors.corrects", "4096")], "errors.corrects", "4096 bits"),
+        (vec![("nand.errors.re_read_scale", "1.0")], "re_read_scale", "repeated for ever"),
+        (vec![("nand.errors.re_read_scale", "0.5")], "re_read_scale", "at least 1.0"),
+        (vec![("nand.errors.spread", "{}")], "errors.spread", ""),
+        (vec![("nand.errors.spread.layers", "5 %")], "layer_count", "both or neither"),
+        (vec![("nand.errors.spread.blocks", "301 %")], "spread.blocks", "at most 300"),
+        (
+            vec![("nand.errors.initial_cycles", "{ from = 9, to = 8 }")],
+            "initial_cycles",
+            "not greater",
+        ),
+        (
+            vec![("nand.errors.initial_age", "{ from = '2 h', to = '1 h' }")],
+            "initial_age",
+            "not greater",
+        ),
+        (vec![("nand.errors.soft_decoding", &softly("99"))], "soft_decoding", "has no limit"),
+        (
+            vec![("nand.errors.soft_decoding", &softly("75")), ladder],
+            "soft_decoding.corrects",
+            "more than the 75",
+        ),
+        (vec![("ftl.gc.copy_back", "true")], "copy_back", "add up"),
+        (vec![("run.untimed", "true"), ("run.audit", "false")], "run.untimed", "reads nothing"),
+    ] {
+        let fault = of(&more);
+        assert!(fault.contains(path) && fault.contains(phrase), "{more:?}: {fault}");
+        assert!(fault.contains(": 1 problem\n"), "{more:?}: {fault}");
+    }
+    let without = |more: &[(&'static str, &str)]| {
+        let all = more.iter().map(|(key, value)| set(key, value));
+        try_experiment(BY_HAND, &all.collect::<Vec<_>>()).err().unwrap_or_default()
+    };
+    assert!(without(&[ladder]).contains("drive.nand.errors is not given"));
+    let unlimited = [
+        ("nand.errors.codeword", "512 B"),
+        ("nand.errors.re_read_scale", "2.0"),
+        ("nand.errors.chip", "tlc-72-layer"),
+        ladder,
+    ];
+    assert!(without(&unlimited).contains("corrects any number of errors"));
+    assert!(without(&unlimited[..2]).contains("give a chip, or constants"));
+}

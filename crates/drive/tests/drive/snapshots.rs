@@ -158,9 +158,9 @@ fn a_drive_goes_on_without_the_open_blocks_that_scrubbing_had() {
         states.filter(|state| **state == BlockState::Open).count()
     };
     for snapshot in [snapshot, file.read().unwrap()] {
-        assert_eq!(open(&snapshot.device(&own.drive).unwrap()), 1);
+        assert_eq!(open(&snapshot.device(&own.drive, 1).unwrap()), 1);
         for others in [aged(&scrubs("collection")), aged(&[])] {
-            let device = snapshot.device(&others.drive).unwrap();
+            let device = snapshot.device(&others.drive, 1).unwrap();
             assert_eq!(open(&device), 0);
             assert_eq!(device.ftl().audit(), Ok(()));
             assert_eq!(device.ftl().mapped_units(), 765);
@@ -381,7 +381,7 @@ fn rows_sensed_are_counted_on_where_nobody_asks() {
     // Two rows of block 5 by a drive that asks, one by a drive that does not, and two more.
     for (reads, experiment) in [(2, &asking), (1, &silent), (2, &asking)] {
         let file = Scratch::holding("sensed", &kept);
-        let mut device = file.read().unwrap().device(&experiment.drive).unwrap();
+        let mut device = file.read().unwrap().device(&experiment.drive, 1).unwrap();
         for page in 0..reads {
             let read = host::Command { kind: Kind::Read, offset: (80 + page) * PAGE, bytes: PAGE };
             let now = device.now();

@@ -121,10 +121,45 @@ pub fn experiment_of(dice: &[u32], initiate: &mut Initiate<'_>) -> String {
     if power.once_in(2) {
         try_with(&mut text, "\ndecode = ", "\ncopy_back_pages = \"odd-even\"\ndecode = ");
     }
+    errors(&mut text, &mut power);
     if records {
         writeln!(text, "[record]\ncollection = true").unwrap();
     }
     text
+}
+
+/// Gives flash bit errors, from few to more than can be read, if the drive can have them.
+fn errors(text: &mut String, dice: &mut Dice<'_>) {
+    if !dice.once_in(2) {
+        return;
+    }
+    let chip = dice.of(&["tlc-72-layer", "mlc-2y-nm", "mlc-3x-nm"]);
+    let (cycles, corrects) =
+        (dice.of(&[0, 3_000, 20_000, 200_000]), dice.of(&[0, 4, 75, 120, 400]));
+    let counting = dice.of(&["drawn", "drawn", "expected"]);
+    let spread = dice.of(&["", ", spread = { blocks = \"30 %\", pages = \"20 %\" }"]);
+    let softly = match dice.below(3) {
+        2 => format!(
+            ", soft_decoding = {{ corrects = {}, senses = {}, decode = \"20 us\" }}",
+            corrects + 50,
+            dice.between(1, 4)
+        ),
+        _ => String::new(),
+    };
+    let errors = format!(
+        "\nerrors = {{ chip = \"{chip}\", codeword = \"512 B\", corrects = {corrects}, \
+         counting = \"{counting}\", re_read_scale = 2.0, initial_cycles = {cycles}{softly}{spread} }}"
+    );
+    let mut with = text.replacen("\ndecode = ", &format!("{errors}\ndecode = "), 1);
+    if !softly.is_empty() || dice.once_in(2) {
+        let policy =
+            format!("read_recovery = {{ policy = \"ladder\", re_reads = {} }}\n", dice.below(5));
+        let begin = with.find("[drive.ftl]\n").expect("there is firmware") + "[drive.ftl]\n".len();
+        with.insert_str(begin, &policy);
+    }
+    if is_sound(&with) {
+        *text = with;
+    }
 }
 
 /// Lets collections of a drive with parity take turns, and reads go round them, or not.

@@ -33,6 +33,29 @@ impl Binomial {
         libm::exp(choices + some * libm::log(rate) + (all - some) * libm::log1p(-rate))
     }
 
+    /// Adds `words` codewords to their expected numbers by their errors.
+    pub fn add_to(self, expected: &mut [f64], rate: f64, words: f64) {
+        let mean = f64::from(self.bits) * rate;
+        let middle = (mean as u32).min(self.bits);
+        let at_middle = self.exactly(middle, rate);
+        let mut term = at_middle;
+        for errors in middle..=self.bits {
+            expected[errors as usize] += words * term;
+            if term < 1e-20 || errors == self.bits {
+                break;
+            }
+            term *= self.ratio(errors, rate);
+        }
+        term = at_middle;
+        for errors in (0..middle).rev() {
+            term /= self.ratio(errors, rate);
+            expected[errors as usize] += words * term;
+            if term < 1e-20 {
+                break;
+            }
+        }
+    }
+
     /// Probability of more than `errors` errors.
     pub fn more_than(self, errors: u32, rate: f64) -> f64 {
         if errors >= self.bits {

@@ -55,6 +55,10 @@ impl ErrorsConfig {
             _ => None,
         }
     }
+    /// Codewords that are decoded for a whole page.
+    pub fn words_per_page(&self, page_bytes: u64) -> u32 {
+        self.codewords_per_page.unwrap_or((page_bytes / self.codeword.bytes()).max(1) as u32)
+    }
 }
 
 /// Number of errors of a codeword.

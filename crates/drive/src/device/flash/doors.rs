@@ -74,7 +74,6 @@ impl Flash {
     }
     /// Marks this many units of an operation as failed; its owner handles that when the operation
     /// ends.
-    #[cfg(test)]
     pub(in crate::device) fn fail(&mut self, id: OpId, units: u8) {
         self.ops[id].failed = units;
     }

@@ -1,5 +1,6 @@
 //! The flash array: units, channels, the operations that use them, and the order of those.
 
+mod again;
 mod carry;
 pub mod channel;
 mod command;
@@ -31,7 +32,7 @@ pub mod why;
 mod wide;
 pub mod working;
 
-pub use place::{Ask, BinPlace};
+pub use place::{Ask, BinPlace, Transferred};
 
 use crate::device::ids::OpId;
 use crate::policies::routing::ReadRouting;
@@ -181,6 +182,8 @@ pub struct Flash {
     pub(in crate::device) payloads: Payloads,
     groups: Column<GroupId, Group>,
     ledgers: Ledgers,
+    /// What reads transfer, by operation, if errors depend on it.
+    transferred: Option<Vec<Transferred>>,
     /// Time for which collection holds units, if it is recorded.
     holds: Option<Box<Holds>>,
     /// End of the latest erase of each bin that cannot be suspended.
@@ -225,7 +228,7 @@ impl Flash {
             chained: _, next_seq: _, counters: _,
             // State that begins anew.
             places: _, schedule: _, ops: _, payloads: _, groups: _, ledgers: _, holds: _, channels: _,
-            working: _, erased_at: _, notes: _,
+            transferred: _, working: _, erased_at: _, notes: _,
         } = self;
         for group in self.groups.ids() {
             self.note_reserved(now, group, self.groups[group].reserved, false);

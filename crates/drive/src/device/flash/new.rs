@@ -44,6 +44,7 @@ impl Flash {
             payloads: Payloads::new(layout.units_per_batch),
             groups: new_groups(&units, commands),
             ledgers: Ledgers::new(&units, &places),
+            transferred: None,
             holds: None,
             erased_at: Column::filled(Instant::START, layout.bins as usize),
             channels: Column::filled(

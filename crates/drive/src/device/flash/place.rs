@@ -22,6 +22,19 @@ pub struct Ask {
     pub rows: u32,
     /// Channel time of each row.
     pub transfer: Span,
+    /// Bytes of each row that a read transfers.
+    pub bytes: u64,
+}
+
+/// The part of a row that a read transfers.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Transferred {
+    /// Planes, counted from the bin's first: bit `i` for plane `i`.
+    pub planes: u64,
+    /// Bytes of each row.
+    pub bytes: u64,
+    /// Number of rows.
+    pub rows: u32,
 }
 
 /// The place of a bin's operations.

@@ -66,6 +66,11 @@ impl Shape {
         let (from, to) = (from.max(start), to.min(start + self.chunk_bytes));
         (to.div_ceil(self.word_bytes) - from / self.word_bytes) as u32
     }
+    /// Bytes of a number of words.
+    #[inline]
+    pub(in crate::device) fn bytes_of(&self, words: u32) -> u64 {
+        u64::from(words) * self.word_bytes
+    }
     /// Channel time of a row of the units of a batch in a mask.
     #[inline]
     pub(in crate::device) fn of_units(&self, mask: u64) -> Span {

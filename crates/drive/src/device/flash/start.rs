@@ -66,6 +66,9 @@ impl Flash {
         if self.commands && ask.kind == OpKind::Program {
             self.add_cycles(id);
         }
+        if self.transferred.is_some() {
+            self.note_transferred(id, &ask);
+        }
         id
     }
 

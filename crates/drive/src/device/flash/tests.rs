@@ -146,6 +146,7 @@ impl Chip {
             row: 0,
             rows: self.rows,
             transfer,
+            bytes: 0,
         };
         let number = self.flash.next_seq;
         let id = self.flash.ask(&mut self.time, &mut self.pages, ask);

@@ -155,6 +155,7 @@ impl Gc {
             row: 0,
             rows: 1,
             transfer: Span::ZERO,
+            bytes: 0,
         });
     }
 

@@ -79,6 +79,7 @@ impl Gc {
             row: 0,
             rows,
             transfer,
+            bytes: 0,
         };
         base.flash.latch(&mut base.time, &mut base.space, source, ask);
         // If streams share open blocks, this may have been the last page for hosts.

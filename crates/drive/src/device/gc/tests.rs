@@ -142,6 +142,7 @@ fn a_host_program_in_a_paced_bin_owes_moves() {
         row: 0,
         rows: 1,
         transfer: engine::Span::ZERO,
+        bytes: 0,
     };
     device.base.space.promise(BIN, true);
     let id = device.base.flash.insert(&mut device.base.time, ask);

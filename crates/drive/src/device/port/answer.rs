@@ -83,6 +83,9 @@ impl Port {
         );
         self.digest.mix(completion.arrived.as_ns());
         self.digest.mix(latency.as_ns() << 8 | completion.command.kind.index() as u64);
+        if completion.failed > 0 {
+            self.digest.mix(completion.failed.into());
+        }
         base.command_ended();
         self.requests.remove(id, self.done.is_empty(), base.flash.blames());
         debug_assert_eq!(self.requests.under_way(), base.outstanding(), "both count commands");

@@ -45,6 +45,9 @@ impl Port {
                     let token = write.buffer.token(entry);
                     base.audit_buffer_read(&mut self.requests, id, lpn, token);
                     hits += 1;
+                    if write.is_unread(entry) {
+                        self.requests.part_failed(id, 1);
+                    }
                 } else {
                     base.audit_deferred_read(&mut self.requests, id, lpn);
                     self.defer_read(base, write, id, entry);
@@ -56,6 +59,10 @@ impl Port {
                 continue;
             }
             match base.space.ftl.lookup(lpn) {
+                Some(ppn) if base.space.ftl.has_poison() && base.space.ftl.is_poisoned(ppn) => {
+                    base.audit_flash_read(&mut self.requests, id, lpn, ppn);
+                    self.requests.part_failed(id, 1);
+                }
                 Some(ppn) => {
                     base.audit_flash_read(&mut self.requests, id, lpn, ppn);
                     base.split(&mut pieces, lpn, ppn, command.offset, command.end());
@@ -133,7 +140,7 @@ impl Port {
         op: OpId,
         (id, part): (RequestId, u32),
     ) {
-        let decode = base.flash.timing().decode;
+        let decode = base.time_to_decode();
         let at = base.time.now + decode;
         let failed = base.flash.op(op).failed;
         if failed > 0 {

@@ -339,6 +339,9 @@ impl Device {
         gc.begin_anew(layout);
         write.begin_anew(layout);
         base.space.begin_anew();
+        if let Some(errors) = &mut base.errors {
+            errors.begin_anew();
+        }
         port.begin_anew();
     }
 

@@ -33,6 +33,7 @@ impl Device {
             return Err(format!("policy {fault}"));
         }
         self.base.space.ftl.settle_trims();
+        self.base.space.ftl.restart_ages(self.base.time.now.as_ns());
         match self.base.space.ftl.is_at_rest() {
             true => Ok(self.base.space.ftl),
             false => Err(format!("the drive does not come to rest: {}", self.why_stuck())),

@@ -117,6 +117,7 @@ impl Write {
         let pool = base.space.ftl.layout.pool(lpn);
         let version = base.space.ftl.take_version();
         let entry = self.buffer.insert(lpn, pool, newest, (token, version), base.time.now);
+        self.forget_unread(base, entry);
         if !early {
             self.buffer.rmw_blame(entry).add(&self.wait_for_room);
             self.buffer.entry_mut(entry).writer = Some((id, requests[id].parts.add(1)));
@@ -150,6 +151,7 @@ impl Write {
             }
             let token = base.audit_merge(lpn, token, self.buffer.token(older));
             self.buffer.set_token(entry, token);
+            self.inherit_unread(older, entry);
         }
         match older.filter(|older| self.buffer.entry(*older).stage == Stage::ReadingRest) {
             Some(older) => self.followers.put(older, entry),
@@ -171,6 +173,10 @@ impl Write {
         let token =
             if whole { token } else { base.audit_merge(lpn, token, self.buffer.token(entry)) };
         self.buffer.set_token(entry, token);
+        if whole {
+            let reads_rest = self.buffer.entry(entry).stage == Stage::ReadingRest;
+            self.note_overwritten(base, entry, reads_rest);
+        }
         let lru = self.config.order == BufferOrder::Lru;
         // While a flush or a read waits, entries keep their order, which the search for them needs.
         let may_move = !self.buffer.is_flushing() && !self.buffer.is_awaited(entry);
@@ -241,6 +247,7 @@ impl Write {
         (entry, row): (EntryId, u32),
     ) {
         let (fails, at) = base.decoded_unless_failed(op);
+        self.note_unread(base, op, entry);
         let join = self.rmw_reads.get_mut(entry).expect("its reads are noted");
         let sum = self.buffer.rmw_blame(entry);
         let blame = base.flash.blame(op);
@@ -285,6 +292,7 @@ impl Write {
         if let Some(follower) = self.followers.take(entry) {
             let blame = self.buffer.rmw_blame(entry).clone();
             self.buffer.rmw_blame(follower).add(&blame);
+            self.inherit_unread(entry, follower);
             self.entry_ready(base, follower);
         }
         if self.admitting && self.gathers && self.gather(pool) {

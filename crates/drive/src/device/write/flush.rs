@@ -221,6 +221,7 @@ impl Write {
         base.space.ftl.note(ppn, lpn);
         base.space.ftl.note_version(ppn, self.buffer.version(id));
         base.audit_program(lpn, ppn, self.buffer.token(id));
+        self.move_unread(base, id, ppn);
         if !stale {
             base.space.ftl.commit_write(lpn, ppn);
             self.buffer.supersede_older(id);

@@ -6,6 +6,7 @@ mod by_entry;
 mod discard;
 mod dispatch;
 mod flush;
+mod lost_rest;
 pub mod member;
 pub mod modify;
 pub mod off_flash;
@@ -13,6 +14,7 @@ mod parity;
 #[cfg(test)]
 mod tests;
 mod unit;
+mod unread;
 pub mod updates;
 pub mod why;
 
@@ -24,6 +26,7 @@ use by_entry::ByEntry;
 use engine::{Column, Instant};
 use ftl::{Layout, Lpn, PartialWrites, PoolId, StripeId};
 use metrics::{Blame, State};
+use unread::Unread;
 use updates::Updates;
 
 /// A pool's list of entries on its way to flash.
@@ -58,6 +61,8 @@ pub struct Write {
     aside: Aside,
     /// The partial write of a unit that waits for the rest of this entry to be read, or programmed.
     followers: ByEntry<EntryId>,
+    /// Entries whose rest could not be read.
+    unread: Unread,
     /// Updates of stripes, if data has parity.
     pub(in crate::device) updates: Option<Box<Updates>>,
     /// Blame of the earlier wait of the units of the write that is being admitted, if writes are
@@ -98,6 +103,7 @@ impl Write {
             rmw_reads: ByEntry::default(),
             aside: Aside::default(),
             followers: ByEntry::default(),
+            unread: Unread::default(),
             updates: None,
             wait_for_room: Blame::default(),
             admitting: false,

@@ -55,6 +55,7 @@ parts! {
     suspension: "drive.scheduler.suspension", "drive.scheduler.program_suspension",
         "drive.scheduler.erase_batching", "drive.nand.program_steps",
         "drive.nand.error_rate_per_1000_suspensions";
+    errors: "drive.nand.errors", "drive.ftl.read_recovery";
     scrubbing: "drive.ftl.scrub";
     wear: "drive.ftl.wear";
     buffer: "drive.buffer";

@@ -82,9 +82,10 @@ fn a_parameter_and_a_value_without_a_case_fail() {
         [format!("{name}: no case; add one to crates/drive/tests/drive/directions/{file}.rs")]
     };
 
-    // Interruptions show a program's steps.
+    // Interruptions show a program's steps; errors have a file of their own.
     let (mut nand, decode) = (crate::directions::nand::cases(), "drive.nand.decode");
     nand.extend(crate::directions::suspension::cases());
+    nand.extend(crate::directions::errors::cases());
     assert_eq!(found("drive.nand", without(nand, decode)), add_one(decode, "nand"));
 
     let bypass = "drive.scheduler.bypass.policy";

@@ -1,0 +1,117 @@
+//! Counts of errors, re-reads and data that could not be read.
+
+use metrics::{HOLDERS, Holder};
+use nand::errors::{Binomial, Code};
+
+/// Decoded codewords and their errors, and what recovery did.
+#[derive(Clone, Debug)]
+pub struct ErrorCounters {
+    /// Bits of a codeword.
+    bits: u32,
+    /// Codewords decoded for the first time, by the cell of their rate ([`Code::cell`]), and the sum of
+    /// the places of their rates in the cell.
+    first: Vec<(u64, f64)>,
+    /// Sum of their rates.
+    first_rates: f64,
+    /// Codewords decoded again, by their errors.
+    again: Vec<u64>,
+    /// Reads that could not be decoded at first, by the source of the read.
+    pub undecoded: [u64; HOLDERS],
+    /// Re-reads, by the same.
+    pub re_reads: [u64; HOLDERS],
+    /// Soft decodings, by the same.
+    pub soft_decodings: [u64; HOLDERS],
+    /// Mapping units that could not be read at all, by the same.
+    pub unrecovered: [u64; HOLDERS],
+    /// Expected number of such units in reads of hosts: the sum of their probabilities.
+    pub expected: f64,
+}
+
+impl ErrorCounters {
+    /// Counters of codewords of so many bits.
+    pub fn new(bits: u32) -> Self {
+        Self {
+            bits,
+            first: vec![(0, 0.0); Code::CELLS],
+            first_rates: 0.0,
+            again: vec![0; bits as usize + 1],
+            undecoded: [0; HOLDERS],
+            re_reads: [0; HOLDERS],
+            soft_decodings: [0; HOLDERS],
+            unrecovered: [0; HOLDERS],
+            expected: 0.0,
+        }
+    }
+    /// Counts codewords that are decoded for the first time.
+    #[inline]
+    pub fn decoded_first(&mut self, rate: f64, words: u32) {
+        let (cell, within) = Code::cell(rate);
+        let (count, places) = &mut self.first[cell];
+        *count += u64::from(words);
+        *places += f64::from(words) * within;
+        self.first_rates += f64::from(words) * rate;
+    }
+    /// Counts a codeword that is decoded again.
+    pub fn decoded_again(&mut self, errors: u32) {
+        self.again[errors as usize] += 1;
+    }
+    /// Counts a step for a read of a source.
+    pub fn count(of: &mut [u64; HOLDERS], holder: Holder) {
+        of[holder as usize] += 1;
+    }
+
+    /// Codewords decoded for the first time.
+    pub fn first_decodes(&self) -> u64 {
+        self.first.iter().map(|(count, _)| count).sum()
+    }
+    /// Codewords decoded again.
+    pub fn later_decodes(&self) -> u64 {
+        self.again.iter().sum()
+    }
+    /// Mean of the expected errors at the first decode of a codeword; `None` if none was decoded.
+    pub fn mean_errors(&self) -> Option<f64> {
+        let count = self.first_decodes();
+        (count > 0).then(|| f64::from(self.bits) * self.first_rates / count as f64)
+    }
+    /// Expected number of codewords, by their errors at the first decode: bit errors are drawn only for
+    /// codewords that cannot be decoded, and this follows from the rates of all.
+    pub fn by_errors_first(&self) -> Vec<f64> {
+        let errors = Binomial::new(self.bits);
+        let mut expected = vec![0.0; self.bits as usize + 1];
+        for (cell, (count, places)) in self.first.iter().enumerate() {
+            if *count == 0 {
+                continue;
+            }
+            // The two ends of a cell share its codewords so that their mean rate is right.
+            for (rate, words) in
+                [(Code::rate_of(cell), *count as f64 - places), (Code::rate_of(cell + 1), *places)]
+            {
+                errors.add_to(&mut expected, rate, words);
+            }
+        }
+        expected
+    }
+    /// Codewords decoded again, by their errors.
+    pub fn by_errors_again(&self) -> &[u64] {
+        &self.again
+    }
+    /// Counts since `earlier`.
+    pub fn since(&self, earlier: &Self) -> Self {
+        let minus = |now: &[u64; HOLDERS], then: &[u64; HOLDERS]| {
+            std::array::from_fn(|holder| now[holder] - then[holder])
+        };
+        let first = self.first.iter().zip(&earlier.first);
+        let again = self.again.iter().zip(&earlier.again);
+        Self {
+            bits: self.bits,
+            first: first.map(|(now, then)| (now.0 - then.0, now.1 - then.1)).collect(),
+            first_rates: self.first_rates - earlier.first_rates,
+            again: again.map(|(now, then)| now - then).collect(),
+            undecoded: minus(&self.undecoded, &earlier.undecoded),
+            re_reads: minus(&self.re_reads, &earlier.re_reads),
+            soft_decodings: minus(&self.soft_decodings, &earlier.soft_decodings),
+            unrecovered: minus(&self.unrecovered, &earlier.unrecovered),
+            expected: self.expected - earlier.expected,
+        }
+    }
+}

@@ -1,0 +1,199 @@
+//! Bit errors: what a read finds, and what happens to data that cannot be decoded.
+//!
+//! When the last row of a read has left its channel, `Device::route` asks [`Errors::read`] before
+//! it tells the owner. If the data can be decoded, or no step of recovery is left, the owner goes on
+//! as ever. Otherwise the operation frees its unit, is decoded in vain, and begins anew: it stays
+//! the same operation until its owner gets it, so owners know nothing of recovery.
+
+mod counters;
+mod rate;
+mod recover;
+
+pub use counters::ErrorCounters;
+
+use crate::config::DriveConfig;
+use crate::device::ids::RecoveryId;
+use engine::{IdOrNone, Instant, Slab, Span, Stream, Streams};
+use ftl::read_recovery::ReadRecovery;
+use ftl::{BlockId, Ftl};
+use metrics::Holder;
+use nand::Geometry;
+use nand::errors::{Code, Counting, SoftDecoding, Wrong, thin};
+use rate::Rates;
+
+/// Errors of a drive's flash, and reads that are being recovered.
+#[derive(Clone)]
+pub struct Errors {
+    // ---- constant ----
+    code: Option<Code>,
+    soft_decoder: Option<(SoftDecoding, Code)>,
+    counting: Counting,
+    re_read_scale: f64,
+    /// Bytes of a page for which one codeword is decoded.
+    bytes_per_word: u64,
+    policy: ReadRecovery,
+    /// Codewords of a mapping unit, as far as it lies in one row.
+    words_of_unit: u32,
+    // ---- state ----
+    rates: Rates,
+    numbers: Stream,
+    recoveries: Slab<RecoveryId, Recovery>,
+    /// The recovery of each operation, by its number.
+    of_operation: Vec<IdOrNone<RecoveryId>>,
+    /// Codewords of the present read that cannot be decoded, kept for its memory.
+    wrong: Vec<Wrong>,
+    counters: ErrorCounters,
+    /// Time to decode the read that goes to its owner next.
+    last_decode: Span,
+}
+
+/// A read whose data could not be decoded so far.
+#[derive(Clone, Default)]
+struct Recovery {
+    /// The codewords that could not be decoded.
+    wrong: Vec<Wrong>,
+    re_reads: u32,
+    /// True once soft decoding was begun.
+    softly: bool,
+    /// Senses of soft decoding that are still to come.
+    senses_left: u32,
+    /// The source of the first read.
+    holder: Holder,
+    /// Time of sensing and transfers that was charged before the present attempt.
+    served: [Span; 2],
+}
+
+/// A read as errors see it.
+#[derive(Clone, Copy, Debug)]
+pub struct ReadOf {
+    pub block: BlockId,
+    /// First row, and number of rows.
+    pub row: u32,
+    pub rows: u32,
+    /// Planes of each row, counted from the bin's first.
+    pub planes: u64,
+    /// Bytes of each row that were transferred.
+    pub bytes: u64,
+    pub holder: Holder,
+}
+
+impl Errors {
+    /// Errors as `config` describes them, if flash has any.
+    pub fn new(config: &DriveConfig, ftl: &Ftl, seed: u64) -> Option<Box<Self>> {
+        let errors = config.nand.errors.as_ref()?;
+        let geometry = Geometry::from(&config.geometry);
+        let streams = Streams::new(seed);
+        let bits = (errors.codeword.bytes() * 8) as u32;
+        let words = errors.words_per_page(geometry.page_bytes);
+        Some(Box::new(Self {
+            code: errors.corrects.map(|corrects| Code::new(bits, corrects)),
+            soft_decoder: errors.soft_decoding.map(|of| (of, Code::new(bits, of.corrects))),
+            counting: errors.counting,
+            re_read_scale: errors.re_read_scale,
+            bytes_per_word: geometry.page_bytes / u64::from(words),
+            policy: config.ftl.read_recovery.clone().unwrap_or_default(),
+            words_of_unit: ((ftl.layout.unit_bytes.min(ftl.layout.row_bytes())
+                / (geometry.page_bytes / u64::from(words)))
+            .max(1)) as u32,
+            rates: Rates::new(config, ftl, streams),
+            numbers: streams.stream("errors.reads"),
+            recoveries: Slab::default(),
+            of_operation: Vec::new(),
+            wrong: Vec::new(),
+            counters: ErrorCounters::new(bits),
+            last_decode: Span::ZERO,
+        }))
+    }
+
+    /// Forgets all reads under way, because the power is cut.
+    pub fn begin_anew(&mut self) {
+        self.recoveries = Slab::default();
+        self.of_operation.clear();
+    }
+    pub fn counters(&self) -> &ErrorCounters {
+        &self.counters
+    }
+    /// Time to decode the read that goes to its owner now.
+    pub fn last_decode(&self) -> Span {
+        self.last_decode
+    }
+
+    /// Reads for the first time: finds the codewords that cannot be decoded, and counts what was read.
+    fn read(&mut self, ftl: &Ftl, now: Instant, read: &ReadOf) {
+        self.wrong.clear();
+        let planes = u64::from(read.planes.count_ones());
+        let words = read.bytes.div_ceil(self.bytes_per_word);
+        let mut first = 0;
+        for row in read.row..read.row + read.rows {
+            for (at, plane) in (0..).zip(engine::bits(read.planes)) {
+                // Planes share the codewords of a row as evenly as they can.
+                let words = ((at + 1) * words / planes - at * words / planes) as u32;
+                let rate = self.rates.of(ftl, now, read.block, plane as u32, row);
+                self.counters.decoded_first(rate, words);
+                if read.holder == Holder::HostRead {
+                    self.counters.expected += self.expected_units(rate, words);
+                }
+                self.find_wrong(rate, words, first);
+                first += words;
+            }
+        }
+    }
+
+    /// Expected number of mapping units that a read of codewords does not get at all.
+    #[inline]
+    fn expected_units(&mut self, rate: f64, words: u32) -> f64 {
+        let Some(re_reads) = self.policy.most_re_reads() else { return 0.0 };
+        let rate = rate / libm::pow(self.re_read_scale, f64::from(re_reads));
+        let code = self.soft_decoder.as_mut().map(|(_, code)| code).or(self.code.as_mut());
+        let Some(code) = code else { return 0.0 };
+        let word = code.about(rate);
+        let of_unit = words.min(self.words_of_unit);
+        let units = f64::from(words) / f64::from(of_unit);
+        units * -libm::expm1(f64::from(of_unit) * libm::log1p(-word))
+    }
+
+    /// Adds the codewords of a page that cannot be decoded; `first` is the number of its first.
+    #[inline]
+    fn find_wrong(&mut self, rate: f64, words: u32, first: u32) {
+        let Some(code) = &mut self.code else { return };
+        let found = self.wrong.len();
+        match self.counting {
+            Counting::Drawn => code.decode(rate, words, &mut self.numbers, &mut self.wrong),
+            Counting::Expected => {
+                let errors = (f64::from(code.errors().bits()) * rate) as u32;
+                if errors > code.corrects() {
+                    self.wrong.extend((0..words).map(|word| Wrong { word, errors }));
+                }
+            }
+        }
+        self.wrong[found..].iter_mut().for_each(|wrong| wrong.word += first);
+    }
+
+    /// Decodes what a re-read has read: each error of a codeword that could not be decoded is kept
+    /// with the same probability.
+    fn decode_again(&mut self, id: RecoveryId) {
+        let (recovery, scale) = (&mut self.recoveries[id], self.re_read_scale);
+        let most = self.code.as_ref().map_or(u32::MAX, Code::corrects);
+        for wrong in &mut recovery.wrong {
+            wrong.errors = match self.counting {
+                Counting::Drawn => thin(wrong.errors, scale, &mut self.numbers),
+                Counting::Expected => (f64::from(wrong.errors) / scale) as u32,
+            };
+            self.counters.decoded_again(wrong.errors);
+        }
+        recovery.wrong.retain(|wrong| wrong.errors > most);
+    }
+
+    /// Decodes softly what could not be decoded.
+    fn decode_softly(&mut self, id: RecoveryId) {
+        let (_, code) = self.soft_decoder.as_ref().expect("the code has soft decoding");
+        let most = code.corrects();
+        self.recoveries[id].wrong.retain(|wrong| wrong.errors > most);
+    }
+
+    /// The recovery of an operation, if there is one.
+    #[inline]
+    fn recovery_of(&self, op: crate::device::ids::OpId) -> Option<RecoveryId> {
+        self.of_operation.get(op.0 as usize).and_then(|id| id.get())
+    }
+}

@@ -1,0 +1,252 @@
+//! Recovery of data that could not be decoded: the steps, in time.
+
+use crate::device::Device;
+use crate::device::base::Base;
+use crate::device::errors::{ErrorCounters, Errors, ReadOf, Recovery};
+use crate::device::event::Event;
+use crate::device::flash::counters::OpKind;
+use crate::device::flash::end::Ended;
+use crate::device::flash::op::{Op, Owner};
+use crate::device::ids::{OpId, RecoveryId};
+use engine::{IdOrNone, Span, bits};
+use ftl::Ppn;
+use ftl::read_recovery::{Step, Undecoded};
+use metrics::{Holder, State};
+use nand::errors::Wrong;
+use std::collections::BTreeSet;
+
+impl Device {
+    /// Handles the end of an operation where flash has errors. Returns true if it is a read whose
+    /// data cannot be decoded and that will begin anew: its owner does not get it yet.
+    #[inline(never)]
+    pub(in crate::device) fn begins_again(&mut self, ended: Ended) -> bool {
+        let base = &mut self.base;
+        let op = base.flash.op(ended.id);
+        match op.kind {
+            OpKind::Read => {}
+            OpKind::Program if op.batch == 0 => {
+                base.space.ftl.note_first_program(op.block, base.time.now.as_ns());
+                return false;
+            }
+            _ => return false,
+        }
+        base.read_with_errors(ended.id)
+    }
+
+    /// Decoding of a read has failed: its next attempt begins.
+    #[inline(never)]
+    pub(in crate::device) fn undecoded(&mut self, id: OpId) {
+        let base = &mut self.base;
+        base.flash.begin_again(&mut base.time, &mut base.space, id);
+    }
+}
+
+impl Base {
+    fn errors(&mut self) -> &mut Errors {
+        self.errors.as_mut().expect("flash has errors")
+    }
+
+    /// Decodes what a read has read; returns true if that fails and the read begins anew.
+    fn read_with_errors(&mut self, id: OpId) -> bool {
+        let read = self.read_of(id);
+        let errors = self.errors.as_mut().expect("flash has errors");
+        let recovery = errors.recovery_of(id);
+        match recovery {
+            None => errors.read(&self.space.ftl, self.time.now, &read),
+            Some(recovery) => errors.go_on(recovery),
+        }
+        self.space.ftl.disturb(read.block, read.planes, read.rows);
+        let errors = self.errors();
+        let is_decoded = match recovery {
+            None => errors.wrong.is_empty(),
+            Some(recovery) => errors.recoveries[recovery].wrong.is_empty(),
+        };
+        if recovery.is_none() && is_decoded {
+            self.errors().last_decode = self.flash.timing().decode;
+            return false;
+        }
+        let recovery = match recovery {
+            None => errors.begin_recovery(id, read.holder),
+            Some(recovery) => {
+                self.charge_attempt(id, recovery);
+                recovery
+            }
+        };
+        self.errors().last_decode = self.decode_time(recovery);
+        if is_decoded {
+            self.errors().end_recovery(id);
+            return false;
+        }
+        self.next_attempt(id, recovery)
+    }
+
+    /// Begins the next attempt, if the policy knows one; returns true if it does.
+    fn next_attempt(&mut self, id: OpId, recovery: RecoveryId) -> bool {
+        let errors = self.errors();
+        let step = errors.next_step(recovery);
+        if step == Step::GiveUp {
+            self.give_up(id, recovery);
+            return false;
+        }
+        let owner = self.flash.op(id).owner;
+        let decode = self.errors().last_decode;
+        if !self.flash.op(id).is_collection() {
+            let is_first = self.flash.op(id).holder != Holder::ReRead;
+            let state = if is_first { State::Decode } else { State::ReRead };
+            self.flash.blame_mut(id).charge(state, decode);
+            let served = self.served(id);
+            self.errors().recoveries[recovery].served = served;
+        }
+        debug_assert!(!matches!(owner, Owner::StreamOut(_)), "what streams is not decoded");
+        self.errors().begin_step(recovery, step);
+        // The owner counts the rows of the attempt that ends with it.
+        let op = self.flash.op(id);
+        let (block, rows) = (op.block, self.flash.transferred(id).rows);
+        self.space.ftl.note_sensed(block, rows);
+        self.flash.step_aside(&mut self.time, &mut self.space, id);
+        let at = self.time.now + decode;
+        self.time.agenda.schedule(at, Event::Undecoded(id), self.flash.op(id).seq);
+        true
+    }
+
+    /// Time to decode what the present attempt has read. Soft decoding begins after its last sense.
+    fn decode_time(&self, recovery: RecoveryId) -> Span {
+        let errors = self.errors.as_ref().expect("flash has errors");
+        let Recovery { softly, senses_left, .. } = errors.recoveries[recovery];
+        match &errors.soft_decoder {
+            Some(_) if softly && senses_left > 0 => Span::ZERO,
+            Some((soft_decoding, _)) if softly => soft_decoding.decode.span(),
+            _ => self.flash.timing().decode,
+        }
+    }
+
+    /// Time of sensing and of transfers that an operation is charged with.
+    fn served(&self, id: OpId) -> [Span; 2] {
+        [State::Sense, State::Transfer].map(|state| self.flash.blame(id).of(state))
+    }
+
+    /// Charges the service of a repeated attempt as a re-read.
+    fn charge_attempt(&mut self, id: OpId, recovery: RecoveryId) {
+        if self.flash.op(id).is_collection() {
+            return;
+        }
+        let before = self.errors().recoveries[recovery].served;
+        let now = self.served(id);
+        let blame = self.flash.blame_mut(id);
+        for (state, (now, before)) in
+            [State::Sense, State::Transfer].into_iter().zip(now.into_iter().zip(before))
+        {
+            blame.transfer(now - before, state, State::ReRead);
+        }
+    }
+
+    /// What a read has read.
+    fn read_of(&self, id: OpId) -> ReadOf {
+        let Op { block, row, holder, .. } = *self.flash.op(id);
+        let of = self.flash.transferred(id);
+        // An operation that has ended is behind its last row.
+        let (rows, row) = (of.rows, row - of.rows);
+        ReadOf { block, row, rows, planes: of.planes, bytes: of.bytes, holder }
+    }
+
+    /// Ends the recovery of a read whose data cannot be read. Its owner gets the number of mapping
+    /// units without data; units that are moved have none from now on.
+    #[cold]
+    fn give_up(&mut self, id: OpId, recovery: RecoveryId) {
+        let places = self.units_without(id, recovery);
+        let errors = self.errors();
+        let holder = errors.recoveries[recovery].holder;
+        errors.counters.unrecovered[holder as usize] += places.len() as u64;
+        errors.end_recovery(id);
+        let op = self.flash.op(id);
+        let first = self.space.ftl.layout.first_unit(op.block, op.batch);
+        if let Owner::CollectRead(slots) = op.owner {
+            let slots: Vec<u32> = bits(slots.bits()).map(|slot| slot as u32).collect();
+            for place in &places {
+                let ppn = Ppn(first.0 + slots[*place as usize]);
+                if self.space.ftl.is_valid(ppn) {
+                    self.space.ftl.poison(ppn);
+                }
+            }
+        }
+        self.flash.fail(id, places.len() as u8);
+    }
+
+    /// The mapping units that a read does not get, by their number among those that it reads.
+    fn units_without(&self, id: OpId, recovery: RecoveryId) -> BTreeSet<u32> {
+        let errors = self.errors.as_ref().expect("flash has errors");
+        let of = self.flash.transferred(id);
+        let words_of_row = of.bytes.div_ceil(errors.bytes_per_word) as u32;
+        let unit = |wrong: &Wrong| (wrong.word % words_of_row) / errors.words_of_unit;
+        errors.recoveries[recovery].wrong.iter().map(unit).collect()
+    }
+}
+
+impl Errors {
+    /// Begins the recovery of a read that was read for the first time.
+    fn begin_recovery(&mut self, op: OpId, holder: Holder) -> RecoveryId {
+        ErrorCounters::count(&mut self.counters.undecoded, holder);
+        let id = self.recoveries.reuse_or_insert_with(Recovery::default);
+        let recovery = &mut self.recoveries[id];
+        recovery.wrong.clear();
+        std::mem::swap(&mut recovery.wrong, &mut self.wrong);
+        (recovery.re_reads, recovery.softly, recovery.senses_left) = (0, false, 0);
+        (recovery.holder, recovery.served) = (holder, [Span::ZERO; 2]);
+        if self.of_operation.len() <= op.0 as usize {
+            self.of_operation.resize(op.0 as usize + 1, IdOrNone::NONE);
+        }
+        self.of_operation[op.0 as usize] = IdOrNone::some(id);
+        id
+    }
+    fn end_recovery(&mut self, op: OpId) {
+        if let Some(id) = self.of_operation[op.0 as usize].take() {
+            self.recoveries.remove(id);
+        }
+    }
+
+    /// Decodes what a further attempt has read. Soft decoding decodes after its last sense.
+    fn go_on(&mut self, id: RecoveryId) {
+        let recovery = &mut self.recoveries[id];
+        if !recovery.softly {
+            self.decode_again(id);
+        } else if recovery.senses_left == 0 {
+            self.decode_softly(id);
+        }
+    }
+
+    fn next_step(&self, id: RecoveryId) -> Step {
+        let recovery = &self.recoveries[id];
+        if recovery.senses_left > 0 {
+            return Step::SoftDecoding;
+        }
+        let data = Undecoded {
+            re_reads: recovery.re_reads,
+            is_protected: false,
+            has_soft_decoding: self.soft_decoder.is_some(),
+            was_decoded_softly: recovery.softly,
+        };
+        let step = self.policy.next(&data);
+        debug_assert!(data.allows(step), "{step:?} for {data:?}");
+        step
+    }
+
+    /// Notes that a step begins.
+    fn begin_step(&mut self, id: RecoveryId, step: Step) {
+        let recovery = &mut self.recoveries[id];
+        match step {
+            Step::ReRead => {
+                recovery.re_reads += 1;
+                ErrorCounters::count(&mut self.counters.re_reads, recovery.holder);
+            }
+            Step::SoftDecoding if recovery.softly => recovery.senses_left -= 1,
+            Step::SoftDecoding => {
+                recovery.softly = true;
+                let (soft_decoding, _) =
+                    self.soft_decoder.as_ref().expect("the code has soft decoding");
+                recovery.senses_left = soft_decoding.senses - 1;
+                ErrorCounters::count(&mut self.counters.soft_decodings, recovery.holder);
+            }
+            Step::Rebuild | Step::GiveUp => unreachable!("no attempt of its own"),
+        }
+    }
+}

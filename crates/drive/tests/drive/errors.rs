@@ -1,0 +1,328 @@
+//! Bit errors by arithmetic: the times of re-reads, what a read disturbs, and data that cannot be read.
+
+use crate::common::{BY_HAND, Bench, Override, experiment, run_fast, set, stats};
+use drive::{Device, OpKind};
+use host::Kind;
+use metrics::{Holder, State};
+use nand::errors::Chip;
+
+const US: u64 = 1_000;
+const MS: u64 = 1_000 * US;
+const PAGE: u64 = 4_096;
+/// Senses and transfers of a page.
+const READ: u64 = 125 * US;
+const DECODE: u64 = 10 * US;
+
+/// Errors of a codeword of 512 bytes, as expected: of new flash, and per read of its block.
+pub fn errors(base: f64, per_read: f64) -> Vec<Override> {
+    vec![
+        set("nand.decode", "10 us"),
+        set("nand.errors.codeword", "512 B"),
+        set("nand.errors.counting", "expected"),
+        set("nand.errors.corrects", 75),
+        set("nand.errors.re_read_scale", 2.0),
+        set("nand.errors.constants.base", base / 4096.0),
+        set("nand.errors.constants.wear", "{ factor = 0.0, exponent = 1.0 }"),
+        set(
+            "nand.errors.constants.retention",
+            "{ factor = 0.0, cycles_exponent = 1.0, days_exponent = 1.0 }",
+        ),
+        set(
+            "nand.errors.constants.disturb",
+            format!(
+                "{{ factor = {:e}, cycles_exponent = 0.0, reads_exponent = 1.0 }}",
+                per_read / 4096.0
+            ),
+        ),
+    ]
+}
+
+fn ladder(re_reads: u32) -> Override {
+    set("ftl.read_recovery", format!("{{ policy = \"ladder\", re_reads = {re_reads} }}"))
+}
+
+fn filled(parts: &[&[Override]]) -> Bench {
+    Bench::filled(&parts.concat())
+}
+
+#[test]
+fn each_re_read_senses_transfers_and_decodes_again() {
+    // 70, 150.5 and 700.5 expected errors take 0, 1 and 4 halvings to be at most 75.
+    for (expected, re_reads) in [(70.5, 0), (150.5, 1), (700.5, 4)] {
+        let mut bench = filled(&[&errors(expected, 0.0)]);
+        let read = bench.alone(Kind::Read, 5 * PAGE, PAGE);
+        assert_eq!(read.latency(), (1 + re_reads) * (READ + DECODE), "{expected}");
+        assert_eq!((read.of(State::Sense), read.of(State::Transfer)), (25 * US, 100 * US));
+        // The first and the last decoding are its own; those between are part of re-reads.
+        let own = if re_reads > 0 { 2 } else { 1 };
+        assert_eq!(read.of(State::Decode), own * DECODE);
+        assert_eq!(read.of(State::ReRead), re_reads * READ + (re_reads + 1 - own) * DECODE);
+        assert_eq!(read.failed, 0);
+        let counters = *bench.device.counters();
+        assert_eq!(counters.commands(OpKind::Read, Holder::HostRead), 1);
+        assert_eq!(counters.commands(OpKind::Read, Holder::ReRead), re_reads);
+        let errors = bench.device.errors().expect("flash has errors");
+        assert_eq!(errors.re_reads[Holder::HostRead as usize], re_reads);
+        assert_eq!(errors.undecoded[Holder::HostRead as usize], u64::from(re_reads > 0));
+        // Eight codewords a page, all decoded again each time.
+        assert_eq!((errors.first_decodes(), errors.later_decodes()), (8, 8 * re_reads));
+    }
+}
+
+#[test]
+fn the_host_gets_an_error_when_the_last_re_read_fails_and_tries_anew() {
+    let mut bench = filled(&[&errors(700.5, 0.0), &[ladder(3)]]);
+    for _ in 0..2 {
+        let read = bench.alone(Kind::Read, 5 * PAGE, 2 * PAGE);
+        // Both pages lie in one plane: the second is sensed while the first is decoded, and so on.
+        assert_eq!(read.failed, 2);
+        assert_eq!(read.latency(), 8 * READ + DECODE);
+    }
+    let errors = bench.device.errors().expect("flash has errors");
+    assert_eq!(errors.unrecovered[Holder::HostRead as usize], 4);
+    assert_eq!(bench.device.ftl().poisoned_units(), 0, "only a move poisons");
+}
+
+#[test]
+fn the_unit_is_free_while_it_decodes_and_a_re_read_goes_first_in_its_class() {
+    let mut bench =
+        filled(&[&errors(0.0, 0.0), &[set("nand.errors.constants.disturb.factor", 80.5 / 4096.0)]]);
+    // The first row of block 5 has no errors, and all others of it 80, 161, ...: of the reads of this
+    // block only the second needs a re-read.
+    bench.alone(Kind::Read, 80 * PAGE, PAGE);
+    let start = bench.device.now().as_ns();
+    let first = bench.submit(start, Kind::Read, 80 * PAGE, PAGE);
+    // Two of another block wait behind it.
+    let [second, third] = [96, 112].map(|page| bench.submit(start, Kind::Read, page * PAGE, PAGE));
+    bench.settle();
+    let ended = |tag: u32| bench.done(tag).finished - start;
+    assert_eq!(ended(second), 2 * READ + DECODE);
+    // Decoded at 135 us; the unit reads for the second until 250 us.
+    assert_eq!(ended(first), 3 * READ + DECODE);
+    assert_eq!(ended(third), 4 * READ + DECODE);
+    let waits = |tag: u32, state| bench.done(tag).of(state);
+    assert_eq!(waits(first, State::UnitHostRead), READ - DECODE);
+    assert_eq!(waits(third, State::UnitReRead), READ);
+    assert_eq!(waits(third, State::UnitHostRead), 2 * READ);
+}
+
+#[test]
+fn reads_and_re_reads_disturb_their_block_until_it_is_erased() {
+    let mut bench = filled(&[&errors(0.5, 10.0), &[ladder(9)]]);
+    let re_reads = |bench: &mut Bench, page: u64| {
+        let before = bench.device.counters().commands(OpKind::Read, Holder::ReRead);
+        bench.alone(Kind::Read, page * PAGE, PAGE);
+        bench.device.counters().commands(OpKind::Read, Holder::ReRead) - before
+    };
+    // Before the ninth read of block 5 there are 80 expected errors.
+    for read in 0..8 {
+        assert_eq!(re_reads(&mut bench, 80 + read), 0, "{read}");
+    }
+    assert_eq!(re_reads(&mut bench, 80), 1);
+    // Ten reads by now, then 12 and 14; after 16 reads 160 errors take two re-reads.
+    for expected in [1, 1, 1, 2] {
+        assert_eq!(re_reads(&mut bench, 81), expected);
+    }
+    assert_eq!(re_reads(&mut bench, 96), 0, "another block is not disturbed");
+}
+
+#[test]
+fn moves_disturb_their_source_and_begin_a_block_anew() {
+    let scrub = [set("ftl.scrub.interval", "100 ms"), set("ftl.scrub.choice", "oldest")];
+    let mut bench = filled(&[&errors(0.5, 10.0), &scrub]);
+    bench.until(150 * MS);
+    // 16 rows of block 0 were sensed one after the other, and those that could not be decoded again,
+    // which disturbs the next rows further.
+    let read = |bench: &Bench, holder| bench.device.counters().commands(OpKind::Read, holder);
+    assert_eq!(read(&bench, Holder::Scrub), 16);
+    let mut reads = 0u64;
+    let mut again = 0;
+    for _ in 0..16 {
+        let mut errors = (0.5 + 10.0 * reads as f64) as u64;
+        reads += 1;
+        while errors > 75 {
+            errors /= 2;
+            reads += 1;
+            again += 1;
+        }
+    }
+    assert_eq!(read(&bench, Holder::ReRead), again);
+    // The data is in another block, which was not read since.
+    let moved = bench.submit(150 * MS, Kind::Read, 0, PAGE);
+    bench.until(160 * MS);
+    assert_eq!(bench.done(moved).latency(), READ + DECODE);
+}
+
+#[test]
+fn a_move_that_fails_poisons_its_unit_until_it_is_written() {
+    let scrub = [set("ftl.scrub.interval", "10 ms"), set("ftl.scrub.choice", "oldest")];
+    let mut bench = filled(&[&errors(200.5, 0.0), &[ladder(0)], &scrub]);
+    let read = bench.submit(0, Kind::Read, 0, PAGE);
+    bench.until(9 * MS);
+    assert_eq!((bench.done(read).failed, bench.device.ftl().poisoned_units()), (1, 0));
+    // Block 0 is moved, and none of its 16 units can be read.
+    bench.until(19 * MS);
+    assert_eq!(bench.device.ftl().poisoned_units(), 16);
+    let sensed = |bench: &Bench| bench.device.counters().commands(OpKind::Read, Holder::HostRead);
+    let before = sensed(&bench);
+    let poisoned = bench.submit(19 * MS, Kind::Read, 0, 2 * PAGE);
+    bench.until(19 * MS);
+    assert_eq!((bench.done(poisoned).failed, bench.done(poisoned).latency()), (2, 0));
+    assert_eq!((bench.done(poisoned).unmapped, sensed(&bench)), (0, before), "nothing is sensed");
+    // Written as a whole, it is sensed again, and fails as all flash of this drive does.
+    let write = bench.submit(19 * MS, Kind::Write, 0, PAGE);
+    bench.until(20 * MS - 300 * US);
+    assert!(bench.is_done(write));
+    assert_eq!(bench.device.ftl().poisoned_units(), 15);
+    let healed = bench.submit(20 * MS - 300 * US, Kind::Read, 0, PAGE);
+    bench.until(20 * MS - 1);
+    assert_eq!(bench.done(healed).latency(), READ + DECODE);
+    let unrecovered = bench.device.errors().expect("flash has errors").unrecovered;
+    assert_eq!(unrecovered[Holder::Scrub as usize], 16);
+    assert_eq!(unrecovered[Holder::HostRead as usize], 2, "poison does not count");
+}
+
+#[test]
+fn a_partial_write_keeps_the_poison_of_what_it_cannot_read() {
+    let mut bench = filled(&[&errors(200.5, 0.0), &[ladder(0)]]);
+    bench.alone(Kind::Write, 0, 512);
+    assert_eq!(bench.device.ftl().poisoned_units(), 1);
+    assert_eq!(bench.alone(Kind::Read, 0, PAGE).failed, 1);
+    bench.alone(Kind::Write, 0, PAGE);
+    assert_eq!(bench.device.ftl().poisoned_units(), 0);
+}
+
+#[test]
+fn soft_decoding_takes_its_senses_and_its_time() {
+    let soft_decoding =
+        [set("nand.errors.soft_decoding", "{ corrects = 100, senses = 3, decode = \"40 us\" }")];
+    // 190 errors: 95 after a re-read, which soft decoding corrects. 210: 105, which it does not.
+    for (expected, failed) in [(190.5, 0), (210.5, 1)] {
+        let mut bench = filled(&[&errors(expected, 0.0), &[ladder(1)], &soft_decoding]);
+        let read = bench.alone(Kind::Read, 0, PAGE);
+        assert_eq!(read.failed, failed, "{expected}");
+        // The first read and the re-read are decoded in vain; of the senses of soft decoding, the
+        // next begins when the data of the last has come.
+        let expected = 2 * (READ + DECODE) + 3 * READ + 40 * US;
+        assert_eq!(read.latency(), expected);
+        let errors = bench.device.errors().expect("flash has errors");
+        assert_eq!(errors.soft_decodings[Holder::HostRead as usize], 1);
+    }
+}
+
+#[test]
+fn blocks_begin_with_their_cycles_and_age() {
+    let begin = |more: &[Override]| {
+        let chip = [
+            set("nand.errors.chip", "mlc-2y-nm"),
+            set("nand.errors.codeword", "512 B"),
+            set("nand.errors.re_read_scale", 2.0),
+        ];
+        let mut bench = filled(&[&chip, more]);
+        bench.alone(Kind::Read, 0, PAGE);
+        bench.device.errors().expect("flash has errors").mean_errors().expect("a read")
+    };
+    let mlc = Chip::Mlc2yNm.mechanisms();
+    let cycles = set("nand.errors.initial_cycles", 10_000);
+    for days in [0, 30, 60, 90] {
+        let age = set("nand.errors.initial_age", format!("{} s", days * 86_400));
+        let expected = 4096.0 * mlc.rate(10_000, f64::from(days), 0);
+        let got = begin(&[cycles.clone(), age]);
+        // The read itself takes 125 us.
+        assert!((got / expected - 1.0).abs() < 1e-6, "{days} days: {got} {expected}");
+    }
+    let fresh = 4096.0 * mlc.rate(0, 0.0, 0);
+    assert!((begin(&[]) / fresh - 1.0).abs() < 1e-6);
+}
+
+#[test]
+fn snapshots_keep_ages_and_reads() {
+    let more = [
+        set("nand.errors.chip", "mlc-2y-nm"),
+        set("nand.errors.codeword", "512 B"),
+        set("nand.errors.re_read_scale", 2.0),
+        set("nand.errors.initial_cycles", 10_000),
+        set("nand.errors.initial_age", "720 h"),
+        set("precondition.fill", "sequential"),
+    ];
+    let experiment = experiment(BY_HAND, &more);
+    let mut bench = Bench::of(&experiment);
+    let day = 86_400_000 * MS;
+    // Block 0 is read; a page is written anew after a day, into a new block.
+    bench.submit(0, Kind::Read, 0, PAGE);
+    bench.submit(day, Kind::Write, 700 * PAGE, PAGE);
+    bench.until(3 * day);
+    let device = std::mem::replace(&mut bench.device, Device::new(&experiment.drive, 1));
+    let kept = drive::Snapshot::of(device, &experiment.drive, None, 1, &Default::default());
+    let device = kept.unwrap().device(&experiment.drive, 1).unwrap();
+    let mut bench = Bench::of(&experiment);
+    bench.device = device;
+    bench.device.audit();
+    let mlc = Chip::Mlc2yNm.mechanisms();
+    let mut read = |offset: u64| {
+        let errors = |bench: &Bench| {
+            let of = bench.device.errors().expect("flash has errors");
+            of.mean_errors().unwrap_or(0.0) * of.first_decodes() as f64
+        };
+        let before = errors(&bench);
+        let now = bench.device.now().as_ns();
+        bench.submit(now, Kind::Read, offset, PAGE);
+        bench.until(now + MS);
+        (errors(&bench) - before) / 8.0
+    };
+    for (offset, days, reads) in [(0, 33.0, 1), (16 * PAGE, 33.0, 0), (700 * PAGE, 2.0, 0)] {
+        let (expected, got) = (4096.0 * mlc.rate(10_000, days, reads), read(offset));
+        assert!((got / expected - 1.0).abs() < 1e-5, "{offset}: {got} {expected}");
+    }
+}
+
+/// Uniform reads of a page of a filled drive with the errors of TLC.
+fn reads_of_tlc(more: &[Override]) -> drive::Run {
+    let text = "[[workload]]\nname = \"reads\"\nreads = \"100 %\"\nsize = \"4 KiB\"\nqueue_depth = 1\n[run]\nrequests = 30000\n";
+    let tlc = [
+        set("nand.errors.chip", "tlc-72-layer"),
+        set("nand.errors.codeword", "512 B"),
+        set("nand.errors.re_read_scale", 2.0),
+        set("nand.errors.initial_cycles", 5_000),
+        set("precondition.fill", "sequential"),
+        set("run.audit", false),
+    ];
+    run_fast(&experiment(text, &[&tlc, more].concat()))
+}
+
+#[test]
+fn failures_that_are_counted_are_those_that_are_expected() {
+    // 48 blocks are read about 600 times each: from 67 to 82 expected errors a codeword.
+    for (re_reads, corrects, words) in [(0, 75, 8), (0, 75, 1), (1, 46, 8), (1, 55, 8)] {
+        let run = reads_of_tlc(&[
+            set("nand.errors.corrects", corrects),
+            set("nand.errors.codewords_per_page", words),
+            ladder(re_reads),
+        ]);
+        let errors = run.measured().errors().expect("flash has errors");
+        let failed = errors.unrecovered[Holder::HostRead as usize] as f64;
+        assert!(errors.expected > 30.0, "{}", errors.expected);
+        // A sum of independent draws has at most the variance of a Poisson distribution.
+        let deviation = errors.expected.sqrt();
+        assert!((failed - errors.expected).abs() < 3.0 * deviation, "{failed} {}", errors.expected);
+        assert_eq!(stats(&run, 0, Kind::Read).failed_units as f64, failed);
+    }
+}
+
+#[test]
+fn a_code_that_corrects_everything_runs_like_flash_without_errors() {
+    let text = "[[workload]]\nname = \"mixed\"\nreads = \"50 %\"\nsize = \"4 KiB\"\nqueue_depth = 4\n[run]\nrequests = 20000\n";
+    let filled = [set("precondition.fill", "sequential"), set("run.audit", false)];
+    let errors = [
+        set("nand.errors.chip", "tlc-72-layer"),
+        set("nand.errors.codeword", "512 B"),
+        set("nand.errors.re_read_scale", 2.0),
+        set("nand.errors.initial_cycles", 5_000),
+    ];
+    let without = run_fast(&experiment(text, &filled));
+    let with = run_fast(&experiment(text, &[&filled[..], &errors].concat()));
+    assert_eq!(with.device().digest(), without.device().digest());
+    assert_eq!(with.measured().counters(), without.measured().counters());
+    let of = with.measured().errors().expect("flash has errors");
+    assert!(of.mean_errors() > Some(67.0) && of.re_reads == [0; metrics::HOLDERS]);
+}

@@ -1,0 +1,91 @@
+//! Exposure of blocks since their erase, which errors depend on: the reads of each of their erase
+//! blocks, and the time since their first program. Recorded only if something depends on it.
+
+use crate::ftl::Ftl;
+use crate::ids::BlockId;
+use engine::{Column, bits};
+
+/// Age of the data of a block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Age {
+    /// Nanoseconds since its first program.
+    Since(u64),
+    /// It was programmed before its age was recorded: nanoseconds since then.
+    SinceBefore(u64),
+}
+
+/// The value of a block that was programmed before recording began, at that moment. It grows with
+/// time: values below [`FIRST_MOMENT`] count nanoseconds since then.
+const BEFORE: i64 = i64::MIN;
+/// The least value that is a moment, in nanoseconds.
+const FIRST_MOMENT: i64 = i64::MIN / 2;
+/// The value of a block without a program that took time since its erase.
+const UNBORN: i64 = i64::MAX;
+
+impl Ftl {
+    /// Begins to record the exposure of blocks, if it is not recorded yet.
+    pub fn record_exposure(&mut self) {
+        let (blocks, planes) = (self.blocks.state.len(), self.layout.erase_blocks());
+        if self.blocks.born.is_empty() {
+            self.blocks.born = Column::filled(BEFORE, blocks);
+        }
+        if self.blocks.disturbed.is_empty() {
+            self.blocks.disturbed = vec![0; blocks * planes as usize];
+        }
+    }
+
+    /// Records that the first program of a block has ended; `now` in nanoseconds.
+    pub fn note_first_program(&mut self, block: BlockId, now: u64) {
+        if let Some(born) = self.blocks.born.as_mut_slice().get_mut(block.0 as usize) {
+            *born = now as i64;
+        }
+    }
+    /// Age of a block's data.
+    #[inline]
+    pub fn age(&self, block: BlockId, now: u64) -> Age {
+        match self.blocks.born[block] {
+            UNBORN => Age::Since(0),
+            born if born < FIRST_MOMENT => Age::SinceBefore((born - BEFORE) as u64 + now),
+            born => Age::Since((now as i64 - born) as u64),
+        }
+    }
+    /// Sets the present moment to 0 for all ages.
+    pub fn restart_ages(&mut self, now: u64) {
+        for born in self.blocks.born.as_mut_slice() {
+            *born = match *born {
+                // What was written in no time was written just now.
+                UNBORN => 0,
+                before if before < FIRST_MOMENT => before + now as i64,
+                moment => moment - now as i64,
+            };
+        }
+    }
+
+    /// Number of an erase block over the drive.
+    #[inline]
+    pub fn erase_block(&self, block: BlockId, plane: u32) -> usize {
+        block.0 as usize * self.layout.erase_blocks() as usize + plane as usize
+    }
+    /// Rows sensed in an erase block since its erase.
+    #[inline]
+    pub fn disturbed(&self, erase_block: usize) -> u32 {
+        self.blocks.disturbed[erase_block]
+    }
+    /// Counts rows that were sensed in the erase blocks of a mask.
+    #[inline]
+    pub fn disturb(&mut self, block: BlockId, planes: u64, rows: u32) {
+        let first = self.erase_block(block, 0);
+        for plane in bits(planes) {
+            self.blocks.disturbed[first + plane] += rows;
+        }
+    }
+    /// Forgets the exposure of an erased block.
+    pub(crate) fn end_exposure(&mut self, block: BlockId) {
+        self.blocks.born[block] = UNBORN;
+        let first = self.erase_block(block, 0);
+        let count = self.layout.erase_blocks() as usize;
+        if let Some(of_block) = self.blocks.disturbed.get_mut(first..first + count) {
+            of_block.fill(0);
+        }
+    }
+}
