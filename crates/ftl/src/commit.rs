@@ -68,7 +68,6 @@ impl Ftl {
             let lpn = self.map.holds(ppn);
             self.map.note(new, lpn);
             self.map.copy_version(ppn, new);
-            self.copy_poison(ppn, new);
             if self.map.lookup(lpn) == Some(ppn) {
                 self.map.point(lpn, new);
                 moved |= 1 << slot;
@@ -76,6 +75,9 @@ impl Ftl {
             } else if !self.detached.is_empty() {
                 self.move_detached(lpn, ppn, new);
             }
+        }
+        if self.has_poison() {
+            self.copy_poison_of(first, first_to);
         }
         if count > 0 {
             self.map.kill_some(first, moved);

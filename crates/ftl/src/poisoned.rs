@@ -36,6 +36,14 @@ impl Ftl {
             self.poison(to);
         }
     }
+    /// The same for all units of a batch, from their first.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn copy_poison_of(&mut self, from: Ppn, to: Ppn) {
+        for slot in 0..self.layout.units_per_batch {
+            self.copy_poison(Ppn(from.0 + slot), Ppn(to.0 + slot));
+        }
+    }
     /// Forgets the units of an erased block.
     #[inline]
     pub(crate) fn forget_poison(&mut self, block: BlockId) {

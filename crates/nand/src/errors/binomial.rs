@@ -24,13 +24,20 @@ impl Binomial {
 
     /// Probability of exactly `errors` errors, if bits are wrong with probability `rate`.
     pub fn exactly(self, errors: u32, rate: f64) -> f64 {
+        self.exactly_of(self.ln_choices(errors), errors, rate)
+    }
+    /// Natural logarithm of the number of ways to have so many errors.
+    pub fn ln_choices(self, errors: u32) -> f64 {
+        let [all, some] = [self.bits, errors].map(f64::from);
+        ln_factorial(all) - ln_factorial(some) - ln_factorial(all - some)
+    }
+    fn exactly_of(self, ln_choices: f64, errors: u32, rate: f64) -> f64 {
         if rate <= 0.0 || rate >= 1.0 {
             let certain = if rate <= 0.0 { 0 } else { self.bits };
             return f64::from(errors == certain);
         }
         let [all, some] = [self.bits, errors].map(f64::from);
-        let choices = ln_factorial(all) - ln_factorial(some) - ln_factorial(all - some);
-        libm::exp(choices + some * libm::log(rate) + (all - some) * libm::log1p(-rate))
+        libm::exp(ln_choices + some * libm::log(rate) + (all - some) * libm::log1p(-rate))
     }
 
     /// Adds `words` codewords to their expected numbers by their errors.
@@ -98,8 +105,8 @@ impl Binomial {
         f64::from(self.bits - errors) / f64::from(errors + 1) * (rate / (1.0 - rate))
     }
 
-    /// The numbers of errors above `errors`, to draw from.
-    pub fn above(self, errors: u32, rate: f64) -> Above {
+    /// The numbers of errors above `errors`, to draw from; `ln_choices` is that of `errors + 1`.
+    pub fn above(self, errors: u32, ln_choices: f64, rate: f64) -> Above {
         let mean = f64::from(self.bits) * rate;
         let deviation = libm::sqrt(mean * (1.0 - rate).max(0.0));
         let least = (mean - DEVIATIONS * deviation).max(0.0) as u32;
@@ -110,7 +117,10 @@ impl Binomial {
             odds: if rate < 1.0 { rate / (1.0 - rate) } else { 0.0 },
             first,
             most: most.min(self.bits),
-            term: self.exactly(first, rate),
+            term: match first == errors + 1 {
+                true => self.exactly_of(ln_choices, first, rate),
+                false => self.exactly(first, rate),
+            },
         }
     }
 }
@@ -224,7 +234,7 @@ mod tests {
             };
             let (mean, variance) = (moment(1), moment(2) - moment(1).powi(2));
             let count = 100_000;
-            let above = code.above(errors, rate);
+            let above = code.above(errors, code.ln_choices(errors + 1), rate);
             let draws = (0..count).map(|_| above.draw(numbers.unit() * all));
             let (mut sum, mut least) = (0.0, bits);
             for drawn in draws {
@@ -240,9 +250,13 @@ mod tests {
     #[test]
     fn a_draw_far_above_the_limit_ends() {
         // The first terms above the limit are 0 in floating point.
-        let drawn = Binomial::new(32_768).above(5, 0.4).draw(0.5);
+        let above = |bits: u32, rate: f64| {
+            let code = Binomial::new(bits);
+            code.above(5, code.ln_choices(6), rate)
+        };
+        let drawn = above(32_768, 0.4).draw(0.5);
         assert!((f64::from(drawn) - 13_107.0).abs() < 1000.0, "{drawn}");
-        assert_eq!(Binomial::new(64).above(5, 1.0).draw(0.5), 64);
+        assert_eq!(above(64, 1.0).draw(0.5), 64);
     }
 
     #[test]

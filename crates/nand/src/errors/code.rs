@@ -1,6 +1,7 @@
 //! The code that corrects the errors of a codeword, as far as it can.
 
 use crate::errors::Binomial;
+use crate::errors::binomial::Above;
 use engine::Stream;
 
 /// A codeword with more errors than its code corrects.
@@ -13,7 +14,7 @@ pub struct Wrong {
 }
 
 /// Binary digits of a rate's mantissa that tell apart the cells of [`Code::cell`].
-const DIGITS: u32 = 6;
+const DIGITS: u32 = 8;
 /// Binary logarithm of the rate below which cells are not told apart.
 const LEAST_EXPONENT: i32 = -48;
 /// Bits of a rate below those that tell its cell, and those of the least rate above them.
@@ -27,12 +28,14 @@ const RARE: f64 = 1.0 / 16.0;
 /// A code that corrects a number of errors in each codeword.
 ///
 /// The probability that a codeword fails rises with the raw bit error rate. It is kept for rates at
-/// the bounds of cells, 64 for each power of two, so that most reads need no more than a compare
+/// the bounds of cells, 256 for each power of two, so that most reads need no more than a compare
 /// with the bounds of the cell of their rate. Where that does not decide, the probability is computed.
 #[derive(Clone, Debug)]
 pub struct Code {
     errors: Binomial,
     corrects: u32,
+    /// See [`Binomial::ln_choices`], of the least number of errors that is not corrected.
+    ln_choices: f64,
     /// Probability that a codeword fails, at the lower bound of each cell and at rate 1; not a number
     /// until it is asked for.
     bounds: Vec<f64>,
@@ -41,7 +44,9 @@ pub struct Code {
 impl Code {
     /// A code of `bits` data bits that corrects `corrects` errors.
     pub fn new(bits: u32, corrects: u32) -> Self {
-        Self { errors: Binomial::new(bits), corrects, bounds: vec![f64::NAN; CELLS + 1] }
+        let errors = Binomial::new(bits);
+        let ln_choices = errors.ln_choices((corrects + 1).min(bits));
+        Self { errors, corrects, ln_choices, bounds: vec![f64::NAN; CELLS + 1] }
     }
     /// The distribution of errors in a codeword.
     pub fn errors(&self) -> Binomial {
@@ -110,6 +115,11 @@ impl Code {
         }
     }
 
+    /// Numbers of errors that are not corrected.
+    fn above(&self, rate: f64) -> Above {
+        self.errors.above(self.corrects, self.ln_choices, rate)
+    }
+
     /// Decodes codewords that often fail.
     #[inline(never)]
     fn decode_each(&mut self, rate: f64, words: u32, numbers: &mut Stream, wrong: &mut Vec<Wrong>) {
@@ -121,7 +131,7 @@ impl Code {
             if number >= high || number >= low && number >= self.fails(rate) {
                 continue;
             }
-            let above = above.get_or_insert_with(|| self.errors.above(self.corrects, rate));
+            let above = above.get_or_insert_with(|| self.above(rate));
             wrong.push(Wrong { word, errors: above.draw(number) });
         }
     }
@@ -148,7 +158,7 @@ impl Code {
                 passes *= 1.0 - fails;
                 continue;
             }
-            let above = self.errors.above(self.corrects, rate);
+            let above = self.above(rate);
             let draw = |numbers: &mut Stream| above.draw(numbers.unit() * fails);
             wrong.push(Wrong { word, errors: draw(numbers) });
             for word in word + 1..words {

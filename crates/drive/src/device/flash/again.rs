@@ -2,7 +2,7 @@
 //! read beside the operation itself.
 
 use crate::device::Time;
-use crate::device::flash::op::AsksFor;
+use crate::device::flash::op::{AsksFor, Owner};
 use crate::device::flash::place::{Ask, Transferred};
 use crate::device::flash::{Flash, Placement};
 use crate::device::ids::OpId;
@@ -18,11 +18,17 @@ impl Flash {
     /// Records what an operation transfers.
     #[inline(never)]
     pub(super) fn note_transferred(&mut self, id: OpId, ask: &Ask) {
+        let Ask { planes, rows, .. } = *ask;
+        let bytes = match ask.owner {
+            Owner::CollectRead(slots) => {
+                u64::from(slots.bits().count_ones()) * self.shape.unit_in_row
+            }
+            _ => ask.bytes,
+        };
         let all = self.transferred.as_mut().expect("it is recorded");
         if all.len() <= id.0 as usize {
             all.resize(id.0 as usize + 1, Transferred::default());
         }
-        let Ask { planes, bytes, rows, .. } = *ask;
         all[id.0 as usize] = Transferred { planes, bytes, rows };
     }
     /// The part of each row that an operation transfers.

@@ -22,7 +22,7 @@ pub struct Ask {
     pub rows: u32,
     /// Channel time of each row.
     pub transfer: Span,
-    /// Bytes of each row that a read transfers.
+    /// Bytes of each row that a read transfers; of a read of collection, they follow from its slots.
     pub bytes: u64,
 }
 

@@ -98,7 +98,7 @@ impl Gc {
             row: at.batch * layout.rows_per_batch,
             rows: layout.rows_per_batch,
             transfer: base.flash.shape().of_units(valid),
-            bytes: u64::from(valid.count_ones()) * base.flash.shape().unit_in_row,
+            bytes: 0,
         });
     }
 
