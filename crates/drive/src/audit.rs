@@ -15,6 +15,7 @@
 
 mod durable;
 mod power;
+mod rows;
 mod ticket;
 mod tokens;
 
@@ -23,12 +24,12 @@ pub use ticket::AuditTicket;
 
 use crate::device::RequestId;
 use durable::Durable;
-use engine::{BigColumn, Column, Instant, Span};
+use engine::{BigColumn, Instant, Span};
 use ftl::{Batch, BlockId, Ftl, Layout, Lpn, Ppn, StripeId};
 use host::{Command, Kind};
 use std::collections::BTreeMap;
 use std::ops::Range;
-use tokens::{BEFORE, check_stripe, has_data, merged, order, trimmed, written, xor};
+use tokens::{BEFORE, InRam, check_stripe, has_data, merged, order, trimmed, written, xor};
 
 // ---- the account --------------------------------------------------------------
 
@@ -44,8 +45,10 @@ pub struct Audit {
     newest: BigColumn<Lpn, u64>,
     /// The XOR of all `newest` that are data: the expected content of the drive.
     stored: u64,
-    /// Places programmed in each block since its erase.
-    programmed: Column<BlockId, u32>,
+    /// Places programmed in each lane of each block since its erase.
+    programmed: Vec<u32>,
+    /// Parity of stripes of superblocks that is not on flash.
+    in_ram: InRam,
     /// Commands in the drive: the number of each, by its slot.
     under_way: BTreeMap<RequestId, u64>,
     commands: u64,
@@ -63,13 +66,8 @@ impl Audit {
     /// written and acknowledged before the beginning.
     pub fn new(ftl: &Ftl) -> Self {
         let layout = &ftl.layout;
-        let programmed = Column::from_fn(layout.blocks() as usize, |block: BlockId| {
-            match ftl.block_states()[block.0 as usize] {
-                ftl::BlockState::Free | ftl::BlockState::Bad => 0,
-                ftl::BlockState::Open => ftl.bound_units(block),
-                ftl::BlockState::Closed | ftl::BlockState::Collecting => layout.units_per_block(),
-            }
-        });
+        let blocks = (0..layout.blocks()).map(BlockId);
+        let programmed = blocks.flat_map(|block| programmed_in(ftl, block)).collect();
         let logical = layout.map_units as usize;
         let mut audit = Self {
             next_order: BEFORE + 1,
@@ -78,6 +76,7 @@ impl Audit {
             newest: BigColumn::zeroed(logical),
             stored: 0,
             programmed,
+            in_ram: InRam::new(),
             under_way: BTreeMap::new(),
             commands: 0,
             area_ns: 0,
@@ -94,6 +93,7 @@ impl Audit {
             }
         }
         audit.note_parity(ftl);
+        audit.note_rows(ftl);
         audit
     }
 
@@ -422,28 +422,37 @@ impl Audit {
     pub fn fits(&mut self, layout: &Layout, from: Batch, to: Batch) {
         assert!(from.batch % 2 == to.batch % 2, "audit: {from:?} is copied back to {to:?}");
         let before = to.batch.saturating_sub(1) * layout.units_per_batch;
-        if self.programmed[to.block].next_multiple_of(layout.units_per_batch) == before {
-            self.programmed[to.block] = to.batch * layout.units_per_batch;
+        let programmed = &mut self.programmed[lane_of(layout, to)];
+        if programmed.next_multiple_of(layout.units_per_batch) == before {
+            *programmed = to.batch * layout.units_per_batch;
         }
     }
     /// Checks that pages are programmed in order and without gaps, once between erases. All
-    /// programs of a block need the same flash units, so one begins (and is given its page) when
+    /// programs of a lane need the same flash units, so one begins (and is given its page) when
     /// the last one has ended. So they end in the order of their pages, and only padding is ever
     /// left out.
     fn place(&mut self, layout: &Layout, ppn: Ppn) {
         let (block, place) = layout.block_and_place(ppn);
-        let programmed = self.programmed[block];
+        let (lane, place) = match layout.superblocks.is_some() {
+            true => place_in_lane(layout, block, place),
+            false => (block.0 as usize, place),
+        };
+        let programmed = self.programmed[lane];
         let padded = programmed.next_multiple_of(layout.units_per_batch);
         assert!(
             place == programmed || place == padded,
             "audit: place {place} of {block:?} is programmed after {programmed} places were",
         );
-        self.programmed[block] = place + 1;
+        self.programmed[lane] = place + 1;
     }
     /// Notes that a block is erased.
     #[cold]
-    pub fn erased(&mut self, layout: &Layout, block: BlockId) {
-        self.programmed[block] = 0;
+    pub fn erased(&mut self, ftl: &Ftl, block: BlockId) {
+        self.check_rows(ftl, block).unwrap_or_else(|fault| panic!("audit: {fault}"));
+        self.in_ram.retain(|(of, _), _| *of != block.0);
+        let layout = &ftl.layout;
+        let lane = lane_of(layout, Batch { block, batch: 0 });
+        self.programmed[lane..lane + layout.lanes() as usize].fill(0);
         let first = layout.first_unit(block, 0);
         let run = first.0 as usize..(first.0 + layout.units_per_block()) as usize;
         self.on_flash.as_mut_slice()[run].fill(0);
@@ -471,6 +480,8 @@ impl Audit {
             ));
         }
         self.check_parity(ftl, &apart)?;
+        let mut blocks = (0..ftl.layout.blocks()).map(BlockId);
+        blocks.try_for_each(|block| self.check_rows(ftl, block))?;
         let stripes = ftl.layout.stripes;
         let (has_parity, is_parity) =
             (stripes.is_some(), |lpn| stripes.is_some_and(|stripes| stripes.is_parity(lpn)));
@@ -517,6 +528,33 @@ impl Audit {
             }
         }
     }
+}
+
+/// Index of a batch's lane among those of all blocks.
+fn lane_of(layout: &Layout, at: Batch) -> usize {
+    (at.block.0 * layout.lanes() + layout.lane(at.batch)) as usize
+}
+
+/// The same for a unit, and its place in the lane, which is written in its own order.
+#[cold]
+fn place_in_lane(layout: &Layout, block: BlockId, place: u32) -> (usize, u32) {
+    let (batch, slot) = layout.batch_and_slot(place);
+    let row = layout.first_row(batch) / layout.rows_per_batch;
+    (lane_of(layout, Batch { block, batch }), row * layout.units_per_batch + slot)
+}
+
+/// Places programmed in each lane of a block.
+fn programmed_in(ftl: &Ftl, block: BlockId) -> Vec<u32> {
+    let layout = &ftl.layout;
+    if layout.superblocks.is_some() {
+        let written = |lane| ftl.written_in(block, lane) * layout.units_per_batch;
+        return (0..layout.lanes()).map(written).collect();
+    }
+    vec![match ftl.block_states()[block.0 as usize] {
+        ftl::BlockState::Free | ftl::BlockState::Bad => 0,
+        ftl::BlockState::Open => ftl.bound_units(block),
+        ftl::BlockState::Closed | ftl::BlockState::Collecting => layout.units_per_block(),
+    }]
 }
 
 /// The mapping units that a command touches.

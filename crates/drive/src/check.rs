@@ -18,6 +18,7 @@ mod rounds;
 mod scaled;
 mod space;
 mod streaming;
+mod superblocks;
 mod suspension;
 mod wear;
 mod workloads;
@@ -97,6 +98,7 @@ fn check_all(
     let times_are_sound = durations::check(experiment, &mut problems);
     let Some(layout) = layout else { return Err(problems) };
     failures::check(experiment, &geometry, &layout, &mut problems);
+    superblocks::check_with(experiment, &layout, &mut problems);
     collection::check_gain(&drive.ftl.gc, &layout, &mut problems);
     collection::check_turns(drive, &layout, &mut problems);
     collection::check_copies(drive, &layout, &mut problems);

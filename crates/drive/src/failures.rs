@@ -61,7 +61,7 @@ impl FailureConfig {
         let planes = self.planes(geometry)?;
         let mut pools = Vec::new();
         for pool in (0..layout.pool_count()).map(PoolId) {
-            let bins = layout.bins_of(pool).iter().map(|bin| layout.first_plane(*bin).0);
+            let bins = layout.bins_of(pool).iter().map(|bin| layout.first_plane(*bin, 0).0);
             let of_pool = bins.flat_map(|first| first..first + layout.planes_per_bin());
             let (fail, stay): (Vec<u32>, Vec<u32>) =
                 of_pool.partition(|plane| planes.contains(plane));

@@ -178,7 +178,7 @@ fn age(
             left_in_quarter = quarter;
             if window.erases >= ERASES_IN_WINDOW || !config.until_steady {
                 result.write_amplification = Some(window.write_amplification());
-                history.push(price(&window, ftl.layout.units_per_block()));
+                history.push(price(&window, ftl.layout.data_units(ftl::Stream::Gc)));
                 window_began = ftl.tally;
                 is_steady = result.aged >= 5 * quarter && agree(&history);
             }

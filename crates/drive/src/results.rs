@@ -18,7 +18,7 @@ use crate::experiment::Experiment;
 use crate::history::History;
 use crate::measure::{InitiatorStats, KindStats, Measured};
 use crate::run::Run;
-use ftl::{BlockState, Ftl, Source};
+use ftl::{BlockState, Ftl, Layout, Source, Stream};
 use host::Kind;
 use metrics::{Holder, Latency, STATES, State};
 use nand::NandConfig;
@@ -50,7 +50,6 @@ pub fn summary(
         records_holds: run.device().records_holds(),
     };
     let busy = |shares: &[f64]| if is_untimed { Value::Null } else { spread(shares) };
-    let unit = checked.layout.unit_bytes;
     let steady = match is_untimed {
         true => steady::untimed(),
         false => steady::verdicts(run, checked.layout.bins),
@@ -68,8 +67,8 @@ pub fn summary(
         "all": together(measured, scope),
         "mean_outstanding": (!is_untimed).then(|| measured.mean_outstanding()),
         "flash": flash(measured),
-        "write_amplification": write_amplification(measured, unit),
-        "collection": collection(measured, checked.layout.units_per_block(), is_untimed),
+        "write_amplification": write_amplification(measured, &checked.layout),
+        "collection": collection(measured, checked.layout.data_units(Stream::Gc), is_untimed),
         "detours": detours(measured),
         "wear": wear(run.device().ftl(), &experiment.drive.nand, measured),
         "utilisation": {
@@ -226,7 +225,7 @@ fn detours(measured: &Measured) -> Value {
 }
 
 /// Bytes programmed over bytes that hosts wrote, in all and by source; null if hosts wrote none.
-fn write_amplification(measured: &Measured, unit: u64) -> Value {
+fn write_amplification(measured: &Measured, layout: &Layout) -> Value {
     let written: u64 = measured
         .initiators()
         .iter()
@@ -234,8 +233,9 @@ fn write_amplification(measured: &Measured, unit: u64) -> Value {
         .map(|stats| stats.bytes)
         .sum();
     let tally = measured.tally();
-    let ratio = |units: u64| (written > 0).then(|| (units * unit) as f64 / written as f64);
-    json!({
+    let ratio =
+        |units: u64| (written > 0).then(|| (units * layout.unit_bytes) as f64 / written as f64);
+    let mut table = json!({
         "total": ratio(tally.units.iter().sum()),
         "host": ratio(tally.units[Source::Host as usize]),
         "gc": ratio(tally.units[Source::Gc as usize]),
@@ -245,7 +245,17 @@ fn write_amplification(measured: &Measured, unit: u64) -> Value {
         "parity": ratio(tally.units[Source::Parity as usize]),
         "rebuild": ratio(tally.units[Source::Rebuild as usize]),
         "host_bytes": written,
-    })
+    });
+    if layout.superblocks.is_some() {
+        // By the data that it protects.
+        let of = |stream: Stream| ratio(tally.parity_of[stream as usize]);
+        table["parity_of"] = json!({
+            "host": of(Stream::Host),
+            "gc": of(Stream::Gc),
+            "scrub": of(Stream::Scrub),
+        });
+    }
+    table
 }
 
 /// Erases of each block since the drive was new.

@@ -61,10 +61,14 @@ fn campaign() {
         PathBuf::from,
     );
     let only = std::env::var("FLASHSCAPE_FUZZ_ONLY").ok().filter(|only| !only.is_empty());
-    let has = only.as_deref().filter(|only| *only == "failures").map(|_| "\nfailures = [");
+    let has = match only.as_deref() {
+        Some("failures") => Some("\nfailures = ["),
+        Some("superblocks") => Some("\nsuperblock = {"),
+        _ => None,
+    };
     let only = only.filter(|_| has.is_none()).map(|only| {
         let known = Kind::ALL.into_iter().find(|kind| kind.name() == only);
-        known.expect("FLASHSCAPE_FUZZ_ONLY is drive, trace, text or failures")
+        known.expect("FLASHSCAPE_FUZZ_ONLY is drive, trace, text, failures or superblocks")
     });
     let campaign = Campaign {
         seed: number("SEED", 1),

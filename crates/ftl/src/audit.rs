@@ -66,6 +66,7 @@ impl Ftl {
                 ));
             }
         }
+        self.audit_superblocks()?;
         self.audit_versions()?;
         self.bins.ids().try_for_each(|bin| self.audit_bin(bin))
     }

@@ -23,7 +23,7 @@ pub enum Source {
     Scrub = 3,
     /// Summary of a full block.
     Summary = 4,
-    /// Parity of what the host wrote.
+    /// Parity of logical stripes, or of the stripes of superblocks.
     Parity = 5,
     /// Units that had been lost with failed flash, and were rebuilt.
     Rebuild = 6,
@@ -57,6 +57,16 @@ pub struct Tally {
     /// ([`nand::CopyBackPages`]). They were not programmed.
     #[serde(default)]
     pub skipped: u64,
+    /// Units of parity of superblocks, by the [`crate::Stream`] whose data they
+    /// protect. They are among the
+    /// units of [`Source::Parity`].
+    #[serde(default, skip_serializing_if = "is_nothing")]
+    pub parity_of: [u64; STREAMS],
+}
+
+/// True without parity of superblocks.
+fn is_nothing(units: &[u64; STREAMS]) -> bool {
+    *units == [0; STREAMS]
 }
 
 /// Reads units by source. Earlier versions had fewer sources.
@@ -81,6 +91,9 @@ impl Tally {
             retired: self.retired - earlier.retired,
             skipped: self.skipped - earlier.skipped,
             migrations: self.migrations - earlier.migrations,
+            parity_of: std::array::from_fn(|stream| {
+                self.parity_of[stream] - earlier.parity_of[stream]
+            }),
         }
     }
     /// Units programmed over units that the host wrote; 1 if it wrote none.
@@ -152,6 +165,12 @@ pub struct Blocks {
     /// Rows sensed in each erase block since its erase, by [`crate::Ftl::erase_block`]; empty if
     /// nothing depends on them.
     pub disturbed: Vec<u32>,
+    /// Members of the stripes of each block that is not free, parity included; 0 without parity.
+    /// Empty without superblocks.
+    pub width: Column<BlockId, u8>,
+    /// Batches written in each lane of each block since its erase, those of parity included. Empty
+    /// without superblocks.
+    pub written: Vec<u32>,
 }
 
 impl Blocks {
@@ -171,7 +190,14 @@ impl Blocks {
             closed_early: Column::filled(0, 0),
             born: Column::filled(0, 0),
             disturbed: Vec::new(),
+            width: Column::filled(0, 0),
+            written: Vec::new(),
         }
+    }
+    /// Begins to record the stripes of superblocks with so many lanes.
+    pub fn know_stripes(&mut self, lanes: u32) {
+        self.width = Column::filled(0, self.state.len());
+        self.written = vec![0; self.state.len() * lanes as usize];
     }
     /// Begins to record the blocks that are closed before they are full.
     pub fn know_closed_early(&mut self) {
@@ -198,6 +224,8 @@ impl Blocks {
             + self.closed_early.len() * 4
             + self.born.len() * 8
             + self.disturbed.len() * 4
+            + self.width.len()
+            + self.written.len() * 4
     }
 }
 

@@ -118,6 +118,9 @@ impl Ftl {
     /// written, the block is closed and may be collected.
     #[inline]
     pub fn finish(&mut self, at: Batch) {
+        if self.layout.superblocks.is_some() {
+            self.note_written(at);
+        }
         let unwritten = &mut self.blocks.unwritten[at.block];
         *unwritten -= 1;
         if *unwritten == 0 {

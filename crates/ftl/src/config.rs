@@ -5,7 +5,7 @@ use crate::gc::GcConfig;
 use crate::leveling::WearConfig;
 use crate::read_recovery::ReadRecovery;
 use crate::scrub::ScrubConfig;
-use crate::streams::Stream;
+use crate::streams::{STREAMS, Stream};
 use engine::Span;
 use nand::Geometry;
 use schemars::JsonSchema;
@@ -42,6 +42,9 @@ pub struct FtlConfig {
     /// Default: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parity: Option<ParityConfig>,
+    /// Blocks that lie on several dies, with stripes of their own. Default: a block lies on one die.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub superblock: Option<SuperblockConfig>,
     /// Placement of writes.
     pub allocation: AllocationConfig,
     /// Garbage collection.
@@ -137,6 +140,46 @@ pub struct ParityConfig {
     /// Rebuild of data on flash that has failed (`run.failures`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rebuild: Option<RebuildConfig>,
+}
+
+/// Superblocks: blocks that lie on several dies, are written row by row and erased as a whole. The
+/// pages that lie in one row are stripes, with parity if it is asked for. Source: [FAST19].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SuperblockConfig {
+    /// Dies of a superblock. They are taken in the order of `allocation.order`, without its planes,
+    /// and divide the dies of the drive.
+    #[schemars(range(min = 2, max = 1024))]
+    pub dies: u32,
+    /// Members of a stripe, by the source of the data.
+    #[serde(default)]
+    pub width: WidthConfig,
+}
+
+impl SuperblockConfig {
+    /// Members of a stripe, by stream.
+    pub(crate) fn widths(&self) -> [Option<u32>; STREAMS] {
+        [self.width.host, self.width.collection, self.width.scrub]
+    }
+}
+
+/// Members of a stripe, parity included: programs of `width - 1` dies, and their parity on one more
+/// die. A width divides `dies`. With 8, an eighth of a superblock is parity.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct WidthConfig {
+    /// Of host writes. Default: no parity.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 2, max = 64))]
+    pub host: Option<u32>,
+    /// Of data that garbage collection moves. Default: no parity.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 2, max = 64))]
+    pub collection: Option<u32>,
+    /// Of data that scrubbing moves to open blocks of its own (`scrub.stream`). Default: no parity.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 2, max = 64))]
+    pub scrub: Option<u32>,
 }
 
 /// Rebuild of data on flash that has failed.

@@ -1,8 +1,9 @@
 //! Exposure of blocks since their erase, which errors depend on: the reads of each of their erase
 //! blocks, and the time since their first program. Recorded only if something depends on it.
 
+use crate::blocks::BlockState;
 use crate::ftl::Ftl;
-use crate::ids::BlockId;
+use crate::ids::{Batch, BlockId};
 use engine::{Column, bits};
 
 /// Age of the data of a block.
@@ -34,9 +35,22 @@ impl Ftl {
         }
     }
 
-    /// Records that the first program of a block has ended; `now` in nanoseconds.
-    pub fn note_first_program(&mut self, block: BlockId, now: u64) {
-        if let Some(born) = self.blocks.born.as_mut_slice().get_mut(block.0 as usize) {
+    /// What was programmed in no time was there before the present moment; free blocks have no age.
+    pub fn settle_ages(&mut self) {
+        let states = self.blocks.state.as_slice();
+        for (born, state) in self.blocks.born.as_mut_slice().iter_mut().zip(states) {
+            match (*state, *born) {
+                (BlockState::Free, _) => *born = UNBORN,
+                (_, UNBORN) => *born = BEFORE,
+                _ => {}
+            }
+        }
+    }
+    /// Records that a program of a block has ended, which may be the first; `now` in nanoseconds.
+    #[inline]
+    pub fn note_program(&mut self, block: BlockId, now: u64) {
+        let born = &mut self.blocks.born[block];
+        if *born == UNBORN {
             *born = now as i64;
         }
     }
@@ -51,8 +65,10 @@ impl Ftl {
     }
     /// Sets the present moment to 0 for all ages.
     pub fn restart_ages(&mut self, now: u64) {
-        for born in self.blocks.born.as_mut_slice() {
+        let states = self.blocks.state.as_slice();
+        for (born, state) in self.blocks.born.as_mut_slice().iter_mut().zip(states) {
             *born = match *born {
+                UNBORN if *state == BlockState::Free => UNBORN,
                 // What was written in no time was written just now.
                 UNBORN => 0,
                 before if before < FIRST_MOMENT => before + now as i64,
@@ -61,20 +77,22 @@ impl Ftl {
         }
     }
 
-    /// Number of an erase block over the drive.
+    /// Number over the drive of the erase block in a plane of a lane of a block; the lane is that of a
+    /// batch.
     #[inline]
-    pub fn erase_block(&self, block: BlockId, plane: u32) -> usize {
-        block.0 as usize * self.layout.erase_blocks() as usize + plane as usize
+    pub fn erase_block(&self, at: Batch, plane: u32) -> usize {
+        let of_lane = self.layout.lane(at.batch) * self.layout.block_planes + plane;
+        at.block.0 as usize * self.layout.erase_blocks() as usize + of_lane as usize
     }
     /// Rows sensed in an erase block since its erase.
     #[inline]
     pub fn disturbed(&self, erase_block: usize) -> u32 {
         self.blocks.disturbed[erase_block]
     }
-    /// Counts rows that were sensed in the erase blocks of a mask.
+    /// Counts rows that were sensed in the erase blocks of a mask of planes, in the lane of a batch.
     #[inline]
-    pub fn disturb(&mut self, block: BlockId, planes: u64, rows: u32) {
-        let first = self.erase_block(block, 0);
+    pub fn disturb(&mut self, at: Batch, planes: u64, rows: u32) {
+        let first = self.erase_block(at, 0);
         for plane in bits(planes) {
             self.blocks.disturbed[first + plane] += rows;
         }
@@ -82,7 +100,7 @@ impl Ftl {
     /// Forgets the exposure of an erased block.
     pub(crate) fn end_exposure(&mut self, block: BlockId) {
         self.blocks.born[block] = UNBORN;
-        let first = self.erase_block(block, 0);
+        let first = self.erase_block(Batch { block, batch: 0 }, 0);
         let count = self.layout.erase_blocks() as usize;
         if let Some(of_block) = self.blocks.disturbed.get_mut(first..first + count) {
             of_block.fill(0);

@@ -49,6 +49,8 @@ pub struct Ftl {
     pub(crate) failed: Failed,
     /// Units whose data is lost.
     pub(crate) poison: Poison,
+    /// Good erase blocks in no superblock, by bin, lane and plane; empty without superblocks.
+    pub(crate) spares: Vec<u32>,
     pub(crate) victim_numbers: engine::Stream,
     pub(crate) bad_numbers: engine::Stream,
     /// Metadata for recovery from power cuts, if it is kept.
@@ -79,11 +81,15 @@ impl Ftl {
             detached: Detached::default(),
             failed: Failed::default(),
             poison: Poison::default(),
+            spares: Vec::new(),
             victim_numbers: streams.stream("gc.victim"),
             bad_numbers: streams.stream("bad-blocks.grown"),
             persist: None,
             layout,
         };
+        if let Some(superblocks) = &ftl.layout.superblocks {
+            ftl.blocks.know_stripes(superblocks.lanes());
+        }
         let factory = FactoryBlocks::new(&ftl.layout, &config.bad_blocks, streams);
         ftl.format(factory);
         ftl.set_scrub(config);
@@ -111,6 +117,7 @@ impl Ftl {
         for bin in self.bins.ids() {
             let first = self.layout.first_block(bin).0;
             let mut bad = factory.of_next_bin().into_iter().peekable();
+            self.spares.extend_from_slice(factory.spares());
             for place in 0..per_bin {
                 let block = BlockId(first + place);
                 if bad.next_if_eq(&place).is_some() {
@@ -206,7 +213,9 @@ impl Ftl {
     }
     /// Bytes of memory that the firmware's state takes once all of it is touched.
     pub fn bytes(&self) -> usize {
-        self.map.bytes() + self.blocks.bytes() + self.persist.as_ref().map_or(0, |of| of.bytes())
+        let superblocks = self.layout.superblocks.as_ref().map_or(0, |of| of.bytes());
+        let persist = self.persist.as_ref().map_or(0, |of| of.bytes());
+        self.map.bytes() + self.blocks.bytes() + superblocks + persist
     }
 
     /// Counts units that were mapped for the first time.

@@ -8,7 +8,9 @@ use crate::allocation::{AllocationConfig, PoolLevel};
 use crate::config::{FtlConfig, ParityConfig};
 use crate::gc::Gain;
 use crate::ids::{BinId, BlockId, Lpn, PoolId, Ppn};
+use crate::streams::Stream;
 use crate::stripes::Stripes;
+use crate::superblocks::Superblocks;
 use engine::{Column, Divisor, bits, ids::Id, low_bits};
 use nand::{Geometry, PlaneId};
 
@@ -39,7 +41,7 @@ pub struct Layout {
     pub unit_bytes: u64,
     /// Bytes in a flash page.
     pub page_bytes: u64,
-    /// Planes that a block spans.
+    /// Planes that a block spans on each of its dies.
     pub block_planes: u32,
     /// Planes of a block that one erase command erases.
     erase_planes: u32,
@@ -61,6 +63,8 @@ pub struct Layout {
     pub map_units: u32,
     /// Logical stripes, if data has parity.
     pub stripes: Option<Stripes>,
+    /// Superblocks, if blocks lie on several dies.
+    pub superblocks: Option<Superblocks>,
     /// Pools, each with its bins in turn order.
     pools: Vec<Vec<BinId>>,
     pool_of_bin: Column<BinId, PoolId>,
@@ -94,23 +98,22 @@ impl Layout {
         let (unit, page, planes) = (config.unit.bytes(), geometry.page_bytes, config.block_planes);
         let (units_per_batch, rows_per_batch) = Self::batch(geometry, config);
         let rows = config.data_pages(geometry);
-        let batches_per_block = rows / rows_per_batch as u32;
+        let lanes = config.superblock.map_or(1, |superblock| superblock.dies);
+        let batches_per_block = rows / rows_per_batch as u32 * lanes;
         let units_per_block = u64::from(batches_per_block) * units_per_batch;
         let planes_per_bin = Self::planes_in(geometry, config.allocation.bin.pool()).max(planes);
-        let bins = geometry.planes() / planes_per_bin;
+        let bins = geometry.planes() / planes_per_bin / lanes;
         let blocks_per_bin = geometry.blocks_per_plane * (planes_per_bin / planes);
         let physical = u128::from(bins) * u128::from(blocks_per_bin) * u128::from(units_per_block);
         let logical = exported / u128::from(unit);
         let stripe = config.allocation.stripe.map_or(units_per_batch * unit, |size| size.bytes());
         sound(Self::space_faults(physical, [logical, 0], stripe, unit))?;
-        let pools = Self::pools(geometry, planes_per_bin, &config.allocation);
-        let mut pool_of_bin = Column::filled(PoolId(0), bins as usize);
-        for (pool, members) in pools.iter().enumerate() {
-            members.iter().for_each(|bin| pool_of_bin[*bin] = PoolId::from_index(pool));
-        }
+        let mut pools = Self::pools(geometry, planes_per_bin, &config.allocation);
+        let superblocks = Self::superblocks(geometry, config, &mut pools);
         let stripes = Self::stripes(config, pools.len(), logical as u32, (stripe / unit) as u32)?;
         let layout = Self {
             stripes: None,
+            superblocks,
             unit_bytes: unit,
             page_bytes: page,
             block_planes: planes,
@@ -124,7 +127,7 @@ impl Layout {
             host_units: logical as u32,
             map_units: logical as u32,
             pool_count: Divisor::new(pools.len() as u32),
-            pool_of_bin,
+            pool_of_bin: pool_of_bin(&pools, bins),
             pools,
             stripe: Divisor::new((stripe / unit) as u32),
             units_per_block: Divisor::new(units_per_block as u32),
@@ -142,6 +145,20 @@ impl Layout {
             None => Ok(layout),
             Some(of) => Ok(Self { stripes, ..layout.with_units_above(of.count())? }),
         }
+    }
+
+    /// The superblocks of a drive, if it has any; its bins, each of one die, are joined then.
+    fn superblocks(
+        geometry: &Geometry,
+        config: &FtlConfig,
+        pools: &mut [Vec<BinId>],
+    ) -> Option<Superblocks> {
+        let lanes = config.superblock?.dies;
+        let (planes, (_, rows_per_batch)) = (config.block_planes, Self::batch(geometry, config));
+        let sets = geometry.planes_per_die / planes;
+        let first_planes = gather(&mut pools[0], sets, lanes, planes);
+        let rows = config.data_pages(geometry) / rows_per_batch as u32;
+        Some(Superblocks::new(config, rows, first_planes))
     }
 
     /// The logical stripes of `logical` units on so many pools, if they have any.
@@ -261,6 +278,7 @@ impl Layout {
         }
         let order = Self::order_faults(&config.allocation.order);
         faults.extend(order.map(|fault| ("allocation.order", fault)));
+        faults.extend(crate::superblocks::faults(geometry, config));
         faults
     }
 
@@ -484,12 +502,57 @@ impl Layout {
     pub fn first_unit(&self, block: BlockId, batch: u32) -> Ppn {
         Ppn(block.0 * self.units_per_block.get() + batch * self.units_per_batch)
     }
-    /// The first of a bin's planes.
+    /// The first of a bin's planes in a lane.
     #[inline]
-    pub fn first_plane(&self, bin: BinId) -> PlaneId {
-        PlaneId(bin.0 * self.planes_per_bin)
+    pub fn first_plane(&self, bin: BinId, lane: u32) -> PlaneId {
+        match &self.superblocks {
+            None => PlaneId(bin.0 * self.planes_per_bin),
+            Some(superblocks) => superblocks.first_plane(bin, lane),
+        }
     }
-    /// Planes of a bin.
+    /// Lanes of a block: dies on which it lies.
+    #[inline]
+    pub fn lanes(&self) -> u32 {
+        self.superblocks.as_ref().map_or(1, Superblocks::lanes)
+    }
+    /// The lane of a batch.
+    #[inline]
+    pub fn lane(&self, batch: u32) -> u32 {
+        self.superblocks.as_ref().map_or(0, |of| of.row_and_lane(batch).1)
+    }
+    /// The first row of a batch in its lane.
+    #[inline]
+    pub fn first_row(&self, batch: u32) -> u32 {
+        let in_lane = if self.superblocks.is_none() { batch } else { self.row_in_lane(batch) };
+        in_lane * self.rows_per_batch
+    }
+    #[cold]
+    #[inline(never)]
+    fn row_in_lane(&self, batch: u32) -> u32 {
+        self.superblocks.as_ref().map_or(batch, |of| of.row_and_lane(batch).0)
+    }
+    /// Batches of data in a block that a stream writes.
+    #[cold]
+    pub fn data_batches(&self, stream: Stream) -> u32 {
+        self.superblocks.as_ref().map_or(self.batches_per_block, |of| of.data_batches(stream))
+    }
+    /// Units of data in a block that a stream writes.
+    #[inline]
+    pub fn data_units(&self, stream: Stream) -> u32 {
+        if self.superblocks.is_none() {
+            return self.units_per_block();
+        }
+        self.data_batches(stream) * self.units_per_batch
+    }
+    /// Most units of data in a block.
+    #[inline]
+    pub fn most_data_units(&self) -> u32 {
+        match &self.superblocks {
+            None => self.units_per_block(),
+            Some(of) => of.most_data_batches() * self.units_per_batch,
+        }
+    }
+    /// Planes of a bin in each of its lanes.
     pub fn planes_per_bin(&self) -> u32 {
         self.planes_per_bin
     }
@@ -512,10 +575,10 @@ impl Layout {
     pub fn all_planes(&self) -> u64 {
         low_bits(self.block_planes)
     }
-    /// Erase blocks of a block: one in each of its planes.
+    /// Erase blocks of a block: one in each of its planes, in each lane.
     #[inline]
     pub fn erase_blocks(&self) -> u32 {
-        self.block_planes
+        self.block_planes * self.lanes()
     }
     /// Number of commands that erase a block, one after the other.
     pub fn erases_per_block(&self) -> u32 {
@@ -527,7 +590,7 @@ impl Layout {
     }
     /// A gain of pages in mapping units.
     pub fn gained(&self, gain: Gain) -> u32 {
-        gain.units(self.unit_bytes, self.page_bytes, self.units_per_block())
+        gain.units(self.unit_bytes, self.page_bytes, self.data_units(Stream::Gc))
     }
     /// The planes that hold some slots of a batch.
     #[inline]
@@ -549,4 +612,36 @@ impl Layout {
             None => byte / self.unit_bytes,
         } as u32)
     }
+}
+
+/// The pool of each bin.
+fn pool_of_bin(pools: &[Vec<BinId>], bins: u32) -> Column<BinId, PoolId> {
+    let mut pool_of_bin = Column::filled(PoolId(0), bins as usize);
+    for (pool, members) in pools.iter().enumerate() {
+        members.iter().for_each(|bin| pool_of_bin[*bin] = PoolId::from_index(pool));
+    }
+    pool_of_bin
+}
+
+/// Joins the bins of one pool, each of one die, to bins of `lanes` dies: dies and bins in turn order.
+/// Returns the first planes of the lanes, bin by bin. A die has `sets` bins of `planes` planes.
+fn gather(pool: &mut Vec<BinId>, sets: u32, lanes: u32, planes: u32) -> Vec<PlaneId> {
+    let mut seen = vec![false; pool.len()];
+    let mut first_of = |number: u32| !std::mem::replace(&mut seen[number as usize], true);
+    let in_turn = pool.iter().map(|bin| bin.0 / sets);
+    let dies: Vec<u32> = in_turn.filter(|die| first_of(*die)).collect();
+    let mut group_of = vec![0; dies.len()];
+    for (turn, die) in dies.iter().enumerate() {
+        group_of[*die as usize] = turn as u32 / lanes;
+    }
+    seen.fill(false);
+    let mut first_of = |bin: &BinId| !std::mem::replace(&mut seen[bin.index()], true);
+    let joined = |bin: &BinId| BinId(group_of[(bin.0 / sets) as usize] * sets + bin.0 % sets);
+    *pool = pool.iter().map(joined).filter(|bin| first_of(bin)).collect();
+    let groups = dies.chunks_exact(lanes as usize);
+    let of_group = |group: &[u32]| -> Vec<PlaneId> {
+        let of_set = |set: u32| group.iter().map(move |die| PlaneId((die * sets + set) * planes));
+        (0..sets).flat_map(of_set).collect()
+    };
+    groups.flat_map(of_group).collect()
 }

@@ -29,12 +29,14 @@ mod layout;
 mod leveling;
 mod lost;
 mod map;
+mod members;
 mod metadata;
 mod persist;
 mod poison;
 mod poisoned;
 pub mod read_recovery;
 pub mod recovery;
+mod rows;
 pub mod scrub;
 mod space;
 mod stale;
@@ -42,6 +44,7 @@ pub mod state;
 mod strain;
 mod streams;
 mod stripes;
+mod superblocks;
 mod untimed;
 mod victims;
 pub mod wear;
@@ -52,7 +55,7 @@ pub use allocation::{
 pub use blocks::{BlockState, Source, Tally};
 pub use config::{
     BadBlocksConfig, FtlConfig, OverProvisioning, ParityConfig, ParityFlush, PartialWrites,
-    RebuildConfig,
+    RebuildConfig, SuperblockConfig, WidthConfig,
 };
 pub use exposure::Age;
 pub use factory::FactoryBlocks;
@@ -63,8 +66,10 @@ pub use gc::{
 };
 pub use ids::{Batch, BinId, BlockId, Lpn, PoolId, Ppn, StripeId};
 pub use layout::Layout;
+pub use members::{PageState, ParityPlace, RowStripe, StripeMember};
 pub use scrub::{ScrubChoice, ScrubConfig, ScrubStream};
 pub use space::Full;
 pub use streams::{RESERVE, Stream};
 pub use stripes::Stripes;
+pub use superblocks::Superblocks;
 pub use untimed::Untimed;

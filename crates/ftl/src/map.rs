@@ -158,7 +158,7 @@ impl Map {
         self.valid[Word(ppn.0 / 64)] >> (ppn.0 % 64) & 1 == 1
     }
     /// Valid bits of `count` (at most 64) units from `first` on.
-    #[inline]
+    #[inline(always)]
     pub fn valid_bits(&self, first: Ppn, count: u32) -> u64 {
         let (word, shift) = (first.0 / 64, first.0 % 64);
         let mut bits = self.valid[Word(word)] >> shift;
@@ -168,7 +168,7 @@ impl Map {
         bits & low_bits(count)
     }
     /// The first valid unit from `first` on and before `end`.
-    #[inline]
+    #[inline(always)]
     pub fn first_valid(&self, first: Ppn, end: Ppn) -> Option<Ppn> {
         let mut word = first.0 / 64;
         let mut bits = self.valid[Word(word)] & u64::MAX << (first.0 % 64);

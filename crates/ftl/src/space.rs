@@ -29,6 +29,9 @@ impl Ftl {
     /// Units that can still be written in a bin before a block must be erased.
     pub fn free_units(&self, bin: BinId) -> u32 {
         let layout = &self.layout;
+        if layout.superblocks.is_some() {
+            return self.free_data_units(bin);
+        }
         let open: u32 = self.bins[bin]
             .open
             .iter()
@@ -39,6 +42,7 @@ impl Ftl {
     }
     /// Free units as a threshold in pages counts them: 0 if the host cannot write, although
     /// collection may still have an open block.
+    #[inline(never)]
     fn counted_units(&self, bin: BinId) -> u32 {
         if self.can_bind(bin, Stream::Host) { self.free_units(bin) } else { 0 }
     }
@@ -59,12 +63,12 @@ impl Ftl {
     /// True if a collection may stop once `coming` more blocks become free.
     #[inline]
     pub fn has_enough_with(&self, bin: BinId, coming: u32) -> bool {
-        let units = coming * self.layout.units_per_block();
+        let units = coming * self.layout.data_units(Stream::Host);
         self.thresholds.enough(self.bins[bin].free() + coming, || self.counted_units(bin) + units)
     }
     /// Units that a collection must gain in addition to `coming` blocks before it may stop.
     pub fn lacks_with(&self, bin: BinId, coming: u32) -> u32 {
-        let units = coming * self.layout.units_per_block();
+        let units = coming * self.layout.data_units(Stream::Host);
         self.thresholds.lacks(self.bins[bin].free() + coming, || self.counted_units(bin) + units)
     }
     /// True if a collection could stop once the open blocks of a bin were closed and `new` free
@@ -72,7 +76,7 @@ impl Ftl {
     pub(crate) fn has_enough_for(&self, bin: BinId, new: u32) -> bool {
         let free = self.bins[bin].free();
         // New open blocks are free pages, too.
-        let units = || free * self.layout.units_per_block();
+        let units = || free * self.layout.data_units(Stream::Host);
         free >= new + RESERVE && self.thresholds.enough(free - new, units)
     }
     /// True if a threshold counts pages, so that every write may reach it.
@@ -118,10 +122,13 @@ impl Ftl {
     /// Batches that a stream can bind in a bin before a block must be erased.
     pub fn room(&self, bin: BinId, stream: Stream) -> u32 {
         let (row, state) = (stream.row(self.shared), &self.bins[bin]);
-        let per_block = self.layout.batches_per_block;
         if state.free() < row.least {
             return 0;
         }
+        if self.layout.superblocks.is_some() {
+            return self.data_room(bin, stream);
+        }
+        let per_block = self.layout.batches_per_block;
         let open = &state.open[row.open];
         let left = open.block.map_or(0, |_| per_block - open.next);
         left + match row.goes_on_in {
@@ -136,7 +143,7 @@ impl Ftl {
     ///
     /// # Errors
     /// [`Full`] if a block would have to be erased first.
-    #[inline]
+    #[inline(always)]
     pub fn bind(&mut self, bin: BinId, stream: Stream) -> Result<Batch, Full> {
         let (row, state) = (stream.row(self.shared), &self.bins[bin]);
         if state.free() < row.least {
@@ -161,6 +168,8 @@ impl Ftl {
         open.next += 1;
         if open.next == self.layout.batches_per_block {
             *open = Open::default();
+        } else if self.layout.superblocks.is_some() {
+            self.pass_parity(bin, row.open);
         }
         Ok(batch)
     }
@@ -197,6 +206,9 @@ impl Ftl {
         state.open[row.open] = Open { block: Some(block), next: 0 };
         self.blocks.state[block] = BlockState::Open;
         self.blocks.unwritten[block] = self.layout.batches_per_block;
+        if let Some(superblocks) = &self.layout.superblocks {
+            self.blocks.width[block] = superblocks.width(stream);
+        }
         Ok(block)
     }
 
@@ -242,7 +254,7 @@ impl Ftl {
             if let Some(block) = open.block {
                 self.blocks.unwritten[block] = 0;
                 self.close(block);
-                self.close_early(block, open.next * self.layout.rows_per_batch);
+                self.close_early(block, self.layout.first_row(open.next));
             }
         }
     }

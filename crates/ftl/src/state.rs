@@ -26,6 +26,10 @@ const CLOSED_EARLY: &str = "blocks.closed_early";
 const BORN: &str = "blocks.born";
 const DISTURBED: &str = "blocks.disturbed";
 
+/// Names of the columns of superblocks in snapshots.
+const WIDTHS: &str = "blocks.width";
+const WRITTEN: &str = "blocks.written";
+
 /// The part of the state that is not in a column.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Rest {
@@ -53,6 +57,9 @@ pub struct Rest {
     /// The next version, if metadata for recovery is kept.
     #[serde(default)]
     next_version: Option<u32>,
+    /// Good erase blocks in no superblock, by bin, lane and plane.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    spares: Vec<u32>,
     victim_numbers: engine::Stream,
     bad_numbers: engine::Stream,
     bins: Vec<RestOfBin>,
@@ -87,6 +94,9 @@ impl Ftl {
     /// Continues the firmware of a drive that has been shut down under other settings. The layout
     /// stays the same.
     pub fn reconfigure(&mut self, config: &FtlConfig, endurance: u32) {
+        if let Some(superblocks) = &mut self.layout.superblocks {
+            superblocks.set_widths(config);
+        }
         self.thresholds = Thresholds::new(&config.gc, &self.layout);
         self.victim = config.gc.victim.clone();
         self.set_scrub(config);
@@ -140,8 +150,8 @@ impl Ftl {
         let blocks = &self.blocks;
         let open = |bin: &crate::blocks::Bin| {
             bin.open.iter().all(|open| {
-                let left = self.layout.batches_per_block - open.next;
-                open.block.is_none_or(|block| blocks.unwritten[block] == left)
+                let left = |block| self.unwritten_at_rest(block, open.next);
+                open.block.is_none_or(|block| blocks.unwritten[block] == left(block))
             })
         };
         let unwritten =
@@ -173,6 +183,10 @@ impl Ftl {
         }
         if !blocks.copied.is_empty() {
             each("blocks.copied", &blocks.copied)?;
+        }
+        if !blocks.width.is_empty() {
+            each(WIDTHS, blocks.width.as_slice())?;
+            each(WRITTEN, bytemuck::cast_slice(&blocks.written))?;
         }
         if !blocks.closed_early.is_empty() {
             each(CLOSED_EARLY, bytemuck::cast_slice(blocks.closed_early.as_slice()))?;
@@ -214,6 +228,7 @@ impl Ftl {
             exposed: !self.blocks.born.is_empty(),
             poisoned: self.poisoned(),
             next_version: self.persist.as_ref().map(|persist| persist.next_version()),
+            spares: self.spares.clone(),
             victim_numbers: self.victim_numbers.clone(),
             bad_numbers: self.bad_numbers.clone(),
             bins: self.bins.as_slice().iter().map(of_bin).collect(),
@@ -249,6 +264,7 @@ impl Ftl {
         self.mapped = rest.mapped;
         self.victim_numbers = rest.victim_numbers.clone();
         self.bad_numbers = rest.bad_numbers.clone();
+        self.spares.clone_from(&rest.spares);
         Ok(())
     }
 
@@ -275,6 +291,10 @@ impl Ftl {
         each("blocks.sensed", bytemuck::cast_slice_mut(self.blocks.sensed.as_mut_slice()))?;
         if rest.strained {
             each("blocks.strain", bytemuck::cast_slice_mut(self.blocks.strain.as_mut_slice()))?;
+        }
+        if !self.blocks.width.is_empty() {
+            each(WIDTHS, self.blocks.width.as_mut_slice())?;
+            each(WRITTEN, bytemuck::cast_slice_mut(&mut self.blocks.written))?;
         }
         self.blocks.copied = Vec::new();
         if rest.copied {
@@ -344,6 +364,7 @@ impl Ftl {
                 && open.all(|(_, next)| *next < layout.batches_per_block)
         };
         rest.bins.len() == self.bins.len()
+            && rest.spares.len() == self.spares.len()
             && rest.mapped <= layout.map_units
             && rest.bins.iter().all(fits)
     }

@@ -286,6 +286,7 @@ fn renew(ftl: &mut Ftl, bin: BinId, stream: Stream) {
     while ftl.is_open(bin, stream) {
         let at = ftl.bind(bin, stream).expect("an open block has room");
         ftl.pad(at);
+        ftl.finish_parity(at, stream);
     }
     ftl.open_block(bin, stream).expect("enough blocks are free");
 }
@@ -336,7 +337,7 @@ fn commit_batch(ftl: &mut Ftl, at: Batch, from: Option<Batch>, units: &[Lpn], so
     ftl.tally.units[source as usize] += u64::from(count - parity);
     ftl.tally.units[Source::Parity as usize] += u64::from(parity);
     ftl.tally.units[Source::Padding as usize] += u64::from(ftl.layout.units_per_batch - count);
-    ftl.finish(at);
+    ftl.finish_untimed(at, Stream::Host);
 }
 
 /// Collects one block of a bin; returns false if none gains space.
@@ -427,6 +428,6 @@ impl Move {
             u64::from(ftl.layout.units_per_batch - self.filled);
         self.filled = 0;
         ftl.note_copied(None, at);
-        ftl.finish(at);
+        ftl.finish_untimed(at, Stream::Gc);
     }
 }

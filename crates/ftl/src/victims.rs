@@ -18,7 +18,7 @@ impl Blocks {
             valid: &self.standing.as_slice()[run.clone()],
             closed_at: &self.closed_at.as_slice()[run],
             now,
-            units_per_block: layout.units_per_block(),
+            units_per_block: layout.most_data_units(),
             most_valid,
         }
     }
@@ -55,7 +55,7 @@ impl Ftl {
 
     /// Most valid units of a block that gains `least` units and whose data has a place to go.
     fn most_valid(&self, bin: BinId, least: u32) -> u32 {
-        let gaining = self.layout.units_per_block().saturating_sub(least);
+        let gaining = self.layout.data_units(Stream::Gc).saturating_sub(least);
         gaining.min(self.room(bin, Stream::Gc) * self.layout.units_per_batch)
     }
 
@@ -91,8 +91,8 @@ impl Ftl {
             sensed: &self.blocks.sensed.as_slice()[run.clone()],
             erase_count: &self.blocks.erase_count.as_slice()[run],
             now: self.tally.units[Source::Host as usize],
-            units_per_block: self.layout.units_per_block(),
-            most_valid: self.layout.units_per_block().min(room),
+            units_per_block: self.layout.most_data_units(),
+            most_valid: self.layout.most_data_units().min(room),
         };
         let place = self.scrub.as_ref()?.pick(written)?;
         Some(self.take_victim(bin, place))
@@ -168,6 +168,9 @@ impl Ftl {
         if let Some(rows) = self.blocks.closed_early.as_mut_slice().get_mut(block.0 as usize) {
             *rows = 0;
         }
+        if self.layout.superblocks.is_some() {
+            self.forget_stripes(block);
+        }
         self.tally.erases += 1;
         self.forget_poison(block);
         if !self.blocks.born.is_empty() {
@@ -181,7 +184,11 @@ impl Ftl {
             self.forget_metadata(block);
         }
         let worn = self.endurance > 0 && self.blocks.erase_count[block] >= self.endurance;
-        let failed = self.grown_per_erase > 0.0 && self.bad_numbers.chance(self.grown_per_erase);
+        let failed = self.grown_per_erase > 0.0
+            && match self.layout.superblocks {
+                None => self.bad_numbers.chance(self.grown_per_erase),
+                Some(_) => self.breaks(bin),
+            };
         if worn || failed {
             self.end_migration(bin, block);
             self.retire(bin, block);

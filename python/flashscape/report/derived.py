@@ -17,6 +17,11 @@ def tables(figures: dict[str, Any], drive: dict[str, Any]) -> list[Rows]:
     return [
         _rows("Capacity", _capacity(figures["capacity"])),
         _rows("Organisation", _organisation(figures["organisation"])),
+        *(
+            [_rows("Superblocks", _superblocks(figures["superblocks"]))]
+            if "superblocks" in figures
+            else []
+        ),
         _rows("Commands", [*commands, *_suspends(drive, figures["suspension_points_ns"])]),
         _rows("Bandwidth limits, each alone", _limits(figures["limits"])),
         _rows("Garbage collection", _thresholds(drive, figures["gc_free_blocks_per_bin"])),
@@ -76,6 +81,24 @@ def _organisation(organisation: dict[str, Any]) -> list[tuple[str, str]]:
         ("block", units.size(organisation["block_bytes"])),
         ("one program command writes", units.size(organisation["program_bytes"])),
         ("pins from controller to flash", f"{organisation['pins']:,}"),
+    ]
+
+
+def _superblocks(superblocks: dict[str, Any]) -> list[tuple[str, str]]:
+    def members(width: int | None) -> str:
+        return "no parity" if width is None else f"{width - 1} of data and 1 of parity"
+
+    widths = superblocks["width"]
+    return [
+        ("dies of a superblock", f"{superblocks['dies']:,}"),
+        ("groups of dies", f"{superblocks['groups_of_dies']:,}"),
+        ("erase blocks of a superblock", f"{superblocks['erase_blocks']:,}"),
+        ("superblock", units.size(superblocks["bytes"])),
+        *((f"stripes of {source}", members(width)) for source, width in widths.items()),
+        (
+            "over-provisioning: spare / exported, if all data has the parity of collection",
+            units.percent(superblocks["spare_if_protected"]),
+        ),
     ]
 
 

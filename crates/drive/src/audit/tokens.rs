@@ -1,6 +1,11 @@
 //! Tokens: numbers that stand for the data of a unit.
 
 use ftl::Lpn;
+use std::collections::BTreeMap;
+
+/// Parity of stripes of superblocks that is not on flash: a token for each slot, by the parity's block
+/// and batch.
+pub type InRam = BTreeMap<(u32, u32), Vec<u64>>;
 
 /// Bits of a token for its content; the bits above them are its order.
 const CONTENT_BITS: u32 = 24;

@@ -1,6 +1,6 @@
 //! The figures that follow from a configuration, for `flashscape check`.
 
-use super::Checked;
+use super::{Checked, superblocks};
 use crate::experiment::Experiment;
 use engine::Span;
 use nand::{GangControl, GeometryConfig};
@@ -15,7 +15,7 @@ impl Checked {
         // What is not spare is data and its parity.
         let stored = u64::from(layout.map_units) * layout.unit_bytes;
         let [foreground, background, stop] = self.thresholds;
-        json!({
+        let mut derived = json!({
             "capacity": {
                 "exported_bytes": exported,
                 "physical_bytes": physical,
@@ -55,7 +55,11 @@ impl Checked {
                 "available": self.memory.available_bytes,
             },
             "notes": self.notes,
-        })
+        });
+        if let Some(superblocks) = superblocks::derived(layout, &self.geometry) {
+            derived["superblocks"] = superblocks;
+        }
+        derived
     }
 
     fn by_page_type(&self, span: impl Fn(u32) -> Span) -> Vec<u64> {

@@ -58,7 +58,7 @@ impl Holds<'_> {
             return self.reads(bin).collect();
         }
         let erased = self.planes(bin).map(|plane| self.units.place(plane));
-        let group = self.units.place(self.layout.first_plane(bin)).group;
+        let group = self.units.place(self.layout.first_plane(bin, 0)).group;
         vec![(group, erased.fold(0, |cells, place| cells | place.erase))]
     }
     /// What reads of each plane of a bin need.
@@ -69,7 +69,7 @@ impl Holds<'_> {
         })
     }
     fn planes(&self, bin: BinId) -> impl Iterator<Item = PlaneId> + use<> {
-        let first = self.layout.first_plane(bin).0;
+        let first = self.layout.first_plane(bin, 0).0;
         (first..first + self.layout.planes_per_bin()).map(PlaneId)
     }
 }

@@ -1,6 +1,6 @@
 //! Contradictions among the settings of flash, its units and the firmware's layout.
 
-use super::{collection, partial, rounds, streaming, wear};
+use super::{collection, partial, rounds, streaming, superblocks, wear};
 use crate::config::{DriveConfig, RoundsLevel};
 use ftl::{Layout, PoolLevel};
 use nand::{Geometry, Units};
@@ -13,6 +13,9 @@ pub fn check(drive: &DriveConfig, geometry: &Geometry, problems: &mut Problems) 
         return None;
     }
     check_gang(drive, problems);
+    if !superblocks::check(drive, problems) {
+        return None;
+    }
     if let Err(fault) = Units::new(geometry, &drive.concurrency, drive.scheduler.group(geometry)) {
         problems.push("drive.concurrency", fault);
     }
@@ -32,9 +35,12 @@ pub fn check(drive: &DriveConfig, geometry: &Geometry, problems: &mut Problems) 
     check_codeword(drive, geometry, &layout, problems);
     check_units(drive, geometry, problems);
     check_bins(drive, geometry, &layout, problems);
-    rounds::check(drive, geometry, problems);
-    streaming::check(drive, geometry, &layout, problems);
-    partial::check(drive, &layout, problems);
+    // Superblocks refuse what these check.
+    if drive.ftl.superblock.is_none() {
+        rounds::check(drive, geometry, problems);
+        streaming::check(drive, geometry, &layout, problems);
+        partial::check(drive, &layout, problems);
+    }
     wear::check(drive, problems);
     collection::check(drive, problems);
     Some(layout)

@@ -109,10 +109,12 @@ pub fn memory(experiment: &Experiment, layout: &Layout, geometry: &Geometry) -> 
     let copy = if recovers { 8 } else { 0 };
     // A version for each physical unit, a bit for those in a checkpoint, and two logs of trims.
     let metadata = if recovers { 4 * physical + physical / 8 + logical / 4 } else { 0 };
+    // Progress of each lane of superblocks.
+    let lanes = layout.superblocks.as_ref().map_or(0, |of| 4 * u64::from(of.lanes()));
     let by_depth = |index: &usize| queue_bytes(&experiment.workload[*index]);
     Memory {
         map_bytes: 4 * logical + 4 * physical + physical / 8 + metadata,
-        flash_bytes: u64::from(layout.blocks()) * 48
+        flash_bytes: u64::from(layout.blocks()) * (48 + lanes)
             + u64::from(geometry.planes()) * 1024
             + (32 << 20),
         buffer_bytes: u64::from(experiment.drive.buffer.units(layout))

@@ -5,7 +5,7 @@ use crate::device::HOLES_AT_ONCE;
 use crate::experiment::Experiment;
 use crate::precondition::filled_units;
 use engine::Streams;
-use ftl::{BinId, FactoryBlocks, Ftl, Layout, Lpn, PoolId, RESERVE, Thresholds};
+use ftl::{BinId, FactoryBlocks, Ftl, Layout, Lpn, PoolId, RESERVE, Stream, Thresholds};
 use settings::{Problems, counted, each};
 use std::ops::Range;
 
@@ -61,6 +61,9 @@ pub enum Start<'a> {
 /// With parity, the units of updates that are under way are on flash twice. A stripe has at most one
 /// unit in a bin, and there are no more updates than units in the write buffer, and
 /// [`HOLES_AT_ONCE`] more because of trims.
+///
+/// In superblocks a block holds what collection can move to one: a block in which hosts have written
+/// less, beside more parity, gains space whenever it is collected.
 ///
 /// To begin in step (`precondition.in_step`), a bin needs one block more: the block to which GC moved
 /// data is closed before it is full.
@@ -234,20 +237,21 @@ impl Pool {
 
     /// Blocks of a bin that its data fills.
     fn blocks_of_data(&self, layout: &Layout) -> u64 {
-        self.units.div_ceil(u64::from(layout.units_per_block()) * self.bins)
+        self.units.div_ceil(u64::from(layout.data_units(Stream::Gc)) * self.bins)
     }
 
     /// Closed blocks that a bin needs for one of them to have a batch of invalid units, however its
     /// data lies.
     fn blocks_of_victims(&self, layout: &Layout) -> u64 {
-        let nearly = u64::from(layout.units_per_block() - layout.units_per_batch + 1);
+        let nearly = u64::from(layout.data_units(Stream::Gc) - layout.units_per_batch + 1);
         (self.units.div_ceil(self.bins) + 1).div_ceil(nearly)
     }
 
     /// Blocks of the worst bin that neither hold data, nor are open, nor are kept free, over the
     /// blocks that hold data.
     fn spare(&self, layout: &Layout, kept_free: u32) -> f64 {
-        let data = self.units as f64 / (f64::from(layout.units_per_block()) * self.bins as f64);
+        let data =
+            self.units as f64 / (f64::from(layout.data_units(Stream::Gc)) * self.bins as f64);
         let usable = f64::from(self.good) - f64::from(self.open + kept_free);
         (usable / data - 1.0).max(0.0)
     }

@@ -11,7 +11,7 @@ pub fn check(drive: &DriveConfig, geometry: &Geometry, layout: &Layout, problems
     }
     let path = "drive.ftl.gc.streaming";
     let package = geometry.planes_per_die * geometry.dies_per_package;
-    let of = |bin| layout.first_plane(bin).0 / package;
+    let of = |bin| layout.first_plane(bin, 0).0 / package;
     let bins = layout.bins_of(PoolId(0));
     if bins.iter().all(|bin| of(*bin) == of(bins[0])) {
         problems.push(path, "a pool (ftl.allocation.pool) holds no second package that could take a page; choose a larger pool, or leave this out");

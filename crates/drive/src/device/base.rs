@@ -108,7 +108,7 @@ impl Base {
         self.flash.serve(&mut self.time, &mut self.space, group);
     }
     /// Frees the parts of the group that an operation that has ended occupied.
-    #[inline]
+    #[inline(always)]
     pub fn vacate(&mut self, id: OpId) {
         self.flash.vacate(id);
     }
@@ -155,8 +155,8 @@ impl Base {
     }
     /// Flash that a read of a unit needs and that collection holds.
     pub fn held(&self, ppn: Ppn) -> Held {
-        let (bin, planes) = self.space.planes_of(ppn);
-        let place = self.flash.place(bin);
+        let (bin, batch, planes) = self.space.planes_of(ppn);
+        let place = self.flash.place_of(bin, batch);
         let (group, channel, cells) = (place.group, place.channel, place.read_cells(planes));
         Held {
             group,
@@ -173,12 +173,16 @@ impl Base {
     }
     /// The die that a bin begins on.
     pub fn die_of(&self, bin: BinId) -> u32 {
-        self.flash.die_of(self.space.ftl.layout.first_plane(bin).0)
+        self.die_of_lane(bin, 0)
+    }
+    /// The die that a lane of a bin begins on.
+    pub fn die_of_lane(&self, bin: BinId, lane: u32) -> u32 {
+        self.flash.die_of(self.space.ftl.layout.first_plane(bin, lane).0)
     }
     /// The dies that a bin lies on.
     pub fn dies_of(&self, bin: BinId) -> impl Iterator<Item = u32> {
         let layout = &self.space.ftl.layout;
-        let first = layout.first_plane(bin).0;
+        let first = layout.first_plane(bin, 0).0;
         (first..first + layout.planes_per_bin()).map(|plane| self.flash.die_of(plane))
     }
     /// The class of a bin's GC operations.
@@ -204,6 +208,9 @@ impl Base {
         owner: Owner,
     ) -> OpId {
         let transfer = self.flash.shape().units[self.flash.payloads.count(payload) as usize];
+        if self.space.binds_early() {
+            return self.ask_bound(bin, holder, (class, owner), transfer);
+        }
         self.ask_on_planes(OpKind::Program, bin, holder, class, owner, transfer)
     }
 

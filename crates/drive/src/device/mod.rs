@@ -122,6 +122,7 @@ impl Device {
     /// Re-evaluates the firmware's state, which was changed from outside.
     pub fn firmware_changed(&mut self) {
         self.base.space.place_homes();
+        self.base.space.ftl.settle_ages();
         self.base.begin_checkpoints();
         // Units without any operation may have something to collect, too.
         let Self { base, gc, .. } = self;

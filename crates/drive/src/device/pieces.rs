@@ -5,7 +5,7 @@ use crate::device::flash::Ask;
 use crate::device::flash::counters::OpKind;
 use crate::device::flash::op::{Class, Owner};
 use crate::device::ids::OpId;
-use ftl::{BlockId, Lpn, Ppn};
+use ftl::{Batch, BlockId, Lpn, Ppn};
 use metrics::Holder;
 use nand::PlaneId;
 
@@ -26,8 +26,9 @@ impl Piece {
         (self.block == block && self.row == row).then_some(self.planes)
     }
     /// True if it senses a page.
-    pub fn has(&self, block: BlockId, row: u32, plane: u64) -> bool {
-        self.block == block && self.row == row && self.planes >> plane & 1 == 1
+    pub fn has(&self, at: Batch, row: u32, plane: u64) -> bool {
+        (self.block, self.batch, self.row) == (at.block, at.batch, row)
+            && self.planes >> plane & 1 == 1
     }
 }
 
@@ -67,7 +68,7 @@ impl Base {
         let start = u64::from(lpn.0) * layout.unit_bytes;
         let shape = self.flash.shape();
         if layout.unit_bytes <= layout.page_bytes {
-            let (row, planes) = (batch, layout.planes_of_slot(slot));
+            let (row, planes) = (layout.first_row(batch), layout.planes_of_slot(slot));
             let words = shape.words_of(start, from, to);
             return self.add(pieces, Piece { block, batch, row, planes, words });
         }
@@ -76,8 +77,7 @@ impl Base {
         let behind = (to.min(start + layout.unit_bytes) - start).div_ceil(layout.page_bytes);
         for page in first..behind {
             let in_batch = u64::from(slot) * (layout.unit_bytes / layout.page_bytes) + page;
-            let row =
-                batch * layout.rows_per_batch + (in_batch / u64::from(layout.block_planes)) as u32;
+            let row = layout.first_row(batch) + (in_batch / u64::from(layout.block_planes)) as u32;
             let planes = 1 << (in_batch % u64::from(layout.block_planes));
             let words = shape.words_of(start + page * layout.page_bytes, from, to);
             self.add(pieces, Piece { block, batch, row, planes, words });
@@ -88,10 +88,8 @@ impl Base {
     /// a read occupies together anyway.
     fn add(&self, pieces: &mut Vec<Piece>, piece: Piece) {
         if let Some(last) = pieces.last_mut()
-            && last.block == piece.block
-            && last.row == piece.row
-            && (last.planes == piece.planes
-                || self.read_together(piece.block, last.planes, piece.planes))
+            && (last.block, last.batch, last.row) == (piece.block, piece.batch, piece.row)
+            && (last.planes == piece.planes || self.read_together(&piece, last.planes))
         {
             last.planes |= piece.planes;
             last.words += piece.words;
@@ -100,10 +98,11 @@ impl Base {
         pieces.push(piece);
     }
 
-    fn read_together(&self, block: BlockId, one: u64, other: u64) -> bool {
-        let first = self.space.ftl.layout.first_plane(self.space.ftl.layout.bin(block)).0;
+    fn read_together(&self, piece: &Piece, planes: u64) -> bool {
+        let layout = &self.space.ftl.layout;
+        let first = layout.first_plane(layout.bin(piece.block), layout.lane(piece.batch)).0;
         let cells =
             |planes: u64| self.flash.units().place(PlaneId(first + planes.trailing_zeros())).read;
-        cells(one) == cells(other)
+        cells(planes) == cells(piece.planes)
     }
 }

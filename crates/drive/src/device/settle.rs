@@ -77,6 +77,7 @@ impl Device {
     }
 
     /// Reports the end of an operation to its owner, and then lets others start.
+    #[inline(never)]
     pub(super) fn route(&mut self, ended: Ended) {
         if self.base.errors.is_some() && self.begins_again(ended) {
             return;
@@ -104,7 +105,9 @@ impl Device {
                 base.vacate(id);
                 gc.erased(base, id);
             }
-            Owner::RebuildRead(..) | Owner::RebuildWrite(..) => self.end_of_rebuild(id),
+            Owner::RebuildRead(..) | Owner::RebuildWrite(..) | Owner::StripeParity(_) => {
+                self.end_of_rare(id);
+            }
             owner => {
                 if !gc.ended(base, id, owner) {
                     return;
@@ -114,10 +117,10 @@ impl Device {
         self.base.leave(id, group);
     }
 
-    /// Reports the end of an operation of the rebuild.
+    /// Reports the end of an operation of the rebuild, or of the parity of a superblock.
     #[cold]
     #[inline(never)]
-    fn end_of_rebuild(&mut self, id: OpId) {
+    fn end_of_rare(&mut self, id: OpId) {
         let Self { base, gc, write, rebuilding, .. } = self;
         match base.flash.op(id).owner {
             Owner::RebuildRead(job, member) => {
@@ -128,7 +131,11 @@ impl Device {
                 base.vacate(id);
                 rebuilding.written(base, write, id, (payload, job));
             }
-            _ => unreachable!("an operation of the rebuild"),
+            Owner::StripeParity(stream) => {
+                base.vacate(id);
+                base.parity_ended(id, stream);
+            }
+            _ => unreachable!("an operation of the rebuild, or parity of a superblock"),
         }
     }
 

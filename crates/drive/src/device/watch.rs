@@ -2,7 +2,7 @@
 
 use crate::audit::Audit;
 use crate::device::Base;
-use crate::device::ids::RequestId;
+use crate::device::ids::{OpId, RequestId};
 use crate::device::pieces::Piece;
 use crate::device::request::Requests;
 use ftl::{Batch, BlockId, Lpn, Ppn};
@@ -95,9 +95,13 @@ impl Base {
     /// that will be sensed for them.
     #[inline]
     pub fn audit_pieces(&self, pieces: &[Piece], lpn: Lpn, ppn: Ppn, from: u64, to: u64) {
-        if self.audit.is_none() {
-            return;
+        if self.audit.is_some() {
+            self.check_pieces(pieces, lpn, ppn, from, to);
         }
+    }
+    #[cold]
+    #[inline(never)]
+    fn check_pieces(&self, pieces: &[Piece], lpn: Lpn, ppn: Ppn, from: u64, to: u64) {
         let layout = &self.space.ftl.layout;
         let (block, place) = layout.block_and_place(ppn);
         let start = u64::from(lpn.0) * layout.unit_bytes;
@@ -108,9 +112,12 @@ impl Base {
         let behind = (base + within(to)).div_ceil(layout.page_bytes);
         for page in first..behind {
             let planes = u64::from(layout.block_planes);
+            // A batch's rows lie one behind the other in its lane.
             let (row, plane) = ((page / planes) as u32, page % planes);
+            let (batch, step) = (row / layout.rows_per_batch, row % layout.rows_per_batch);
+            let row = layout.first_row(batch) + step;
             assert!(
-                pieces.iter().rev().any(|piece| piece.has(block, row, plane)),
+                pieces.iter().rev().any(|piece| piece.has(Batch { block, batch }, row, plane)),
                 "audit: {lpn:?} lies in row {row}, plane {plane} of {block:?}, and {pieces:?} are read"
             );
         }
@@ -140,6 +147,21 @@ impl Base {
     pub fn audit_parity(&mut self, ppn: Ppn, token: u64) {
         if let Some(audit) = &mut self.audit {
             audit.parity_programmed(&self.space.ftl.layout, ppn, token);
+        }
+    }
+    /// Reports the data at a slot of a program that was asked for in a superblock.
+    #[cold]
+    pub fn audit_bound(&mut self, op: OpId, slot: u32, token: u64) {
+        let at = self.flash.op(op).at();
+        if let Some(audit) = &mut self.audit {
+            audit.bound(&self.space.ftl, at, slot, token);
+        }
+    }
+    /// Reports that the parity of a stripe of a superblock is on flash.
+    #[cold]
+    pub fn audit_row_parity(&mut self, at: Batch) {
+        if let Some(audit) = &mut self.audit {
+            audit.row_parity_programmed(&self.space.ftl, at);
         }
     }
     /// The token of the data at `ppn`; 0 without auditor.
@@ -175,7 +197,7 @@ impl Base {
     #[inline]
     pub fn audit_erase(&mut self, block: BlockId) {
         if let Some(audit) = &mut self.audit {
-            audit.erased(&self.space.ftl.layout, block);
+            audit.erased(&self.space.ftl, block);
         }
     }
 

@@ -30,6 +30,7 @@ mod rotation;
 mod scrubbing;
 mod snapshots;
 mod starvation;
+mod superblocks;
 mod suspension;
 mod theory;
 mod tolerance;

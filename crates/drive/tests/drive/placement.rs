@@ -239,7 +239,7 @@ fn shaped(pool: &str, order: &str, more: &[Override]) -> Device {
 
 /// A bin as channel, way, die and plane: digits in the order of the numbers of planes.
 fn coordinates(device: &Device, bin: BinId) -> [u32; 4] {
-    let plane = device.ftl().layout.first_plane(bin).0;
+    let plane = device.ftl().layout.first_plane(bin, 0).0;
     let [_, ways, dies, planes] = COUNTS;
     [
         plane / planes / dies / ways,

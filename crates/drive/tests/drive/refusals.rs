@@ -1491,3 +1491,130 @@ fn errors_need_a_rate_codewords_and_an_end() {
     assert!(without(&unlimited).contains("corrects any number of errors"));
     assert!(without(&unlimited[..2]).contains("give a chip, or constants"));
 }
+
+/// Problems of a drive with superblocks of eight dies and these settings.
+fn superblocks(settings: &[(&'static str, &str)]) -> String {
+    let own = [
+        ("geometry.channels", "8"),
+        ("geometry.page_spare", "64 B"),
+        ("ftl.allocation.streams", "separate"),
+        ("ftl.superblock", "{ dies = 8, width = { host = 8 } }"),
+    ];
+    let all: Vec<_> = own.iter().chain(settings).map(|(key, value)| set(key, value)).collect();
+    try_experiment(BY_HAND, &all).err().unwrap_or_default()
+}
+
+/// Settings, the key below `superblock` at which they are refused, and a part of the remedy.
+type Refused<'a> = (&'a [(&'static str, &'a str)], &'a str, &'a str);
+
+fn expect_refused(cases: &[Refused<'_>]) {
+    for (settings, key, remedy) in cases {
+        let problems = superblocks(settings);
+        assert!(problems.contains(": 1 problem\n"), "{settings:?}: {problems}");
+        let path = format!("drive.ftl.superblock{key}: ");
+        assert!(problems.contains(&path) && problems.contains(remedy), "{settings:?}: {problems}");
+    }
+}
+
+#[test]
+fn superblocks_refuse_what_they_do_not_support() {
+    assert_eq!(superblocks(&[]), "");
+    expect_refused(&[
+        (&[("ftl.parity.width", "8")], "", "ftl.parity out"),
+        (&[("ftl.gc.copy_back", "true")], "", "copy_back = false"),
+        (&[("ftl.gc.streaming", "true")], "", "streaming = false"),
+        (&[("ftl.gc.preemptible", "false")], "", "preemptible = true"),
+        (
+            &[("ftl.gc.preemptible", "false"), ("ftl.gc.blocking", "channel")],
+            "",
+            "preemptible = true",
+        ),
+        (&[("ftl.gc.at_once.channel", "1")], "", "at_once out"),
+        (&[("ftl.gc.idle_gap", "1 ms")], "", "idle_gap out"),
+        (
+            &[
+                ("ftl.gc.background_begins", "quiet-channel"),
+                ("ftl.gc.background", "2 blocks"),
+                ("ftl.gc.stop", "2 blocks"),
+            ],
+            "",
+            "\"any-time\"",
+        ),
+        (&[("scheduler.rounds.unit", "die")], "", "rounds out"),
+        (&[("ftl.wear.retirement_age", "85 %"), ("nand.endurance", "1000")], "", "wear out"),
+        (&[("recovery.map", "scan")], "", "recovery out"),
+        (&[("ftl.partial_writes", "plane")], "", "\"controller\""),
+        (&[("ftl.summary_page", "true")], "", "summary_page out"),
+        (&[("ftl.allocation.streams", "shared")], "", "\"separate\""),
+        (&[("ftl.allocation.pool", "die")], "", "pool = \"drive\""),
+        (&[("ftl.allocation.bin", "die")], "", "allocation.bin out"),
+        (&[("geometry.gang", "{ channels = 2, control = \"asynchronous\" }")], "", "gang out"),
+    ]);
+    let stale = superblocks(&[
+        ("precondition.fill", "sequential"),
+        ("precondition.stale", "{ share = \"10 %\", of_block = \"50 %\" }"),
+    ]);
+    assert!(stale.contains("precondition.stale: superblocks begin without stale pages"), "{stale}");
+    let failing = superblocks(&[("run.failures", "[{ at = \"1 s\", die = 3 }]")]);
+    assert!(failing.contains("cannot be computed without parity"), "{failing}");
+    let rotating = superblocks(&[("scheduler.rotation", "rotating")]);
+    assert!(rotating.contains("scheduler.rotation: there are no groups of stripes"), "{rotating}");
+}
+
+#[test]
+fn erases_of_superblocks_wait_for_no_burst() {
+    expect_refused(&[(
+        &[
+            ("scheduler.erase_batching.quiet", "100 us"),
+            ("scheduler.suspension", "es"),
+            ("scheduler.read_routing", "suspend"),
+            ("ftl.gc.background", "3 blocks"),
+            ("ftl.gc.stop", "3 blocks"),
+        ],
+        "",
+        "erase_batching out",
+    )]);
+}
+
+#[test]
+fn dies_and_widths_of_superblocks_divide() {
+    let scrub = "{ interval = \"1 s\", choice = \"oldest\" }";
+    expect_refused(&[
+        (&[("ftl.superblock.dies", "3")], ".dies", "8 dies"),
+        (&[("ftl.superblock.dies", "4")], ".width.host", "8 does not divide the 4 dies"),
+        (&[("ftl.superblock.width.collection", "3")], ".width.collection", "3 does not divide"),
+        (
+            &[("ftl.superblock.width.scrub", "8"), ("ftl.scrub", scrub)],
+            ".width.scrub",
+            "stream = \"own\"",
+        ),
+        (
+            &[
+                ("ftl.superblock.width", "{ collection = 4 }"),
+                ("ftl.over_provisioning.exported", "16 MiB"),
+                ("ftl.scrub", scrub),
+            ],
+            ".width.collection",
+            "or leave scrub out",
+        ),
+    ]);
+}
+
+#[test]
+fn parity_of_superblocks_takes_space_that_a_message_names() {
+    // 64 blocks of 128 pages, of which 4 are open or free; without parity, 60 hold data.
+    let of = |width: &str, pages: u64| {
+        let exported = format!("{} B", pages * 4096);
+        superblocks(&[
+            ("ftl.superblock.width", width),
+            ("ftl.over_provisioning.exported", &exported),
+        ])
+    };
+    for (width, pages) in
+        [("{}", 60 * 128), ("{ collection = 8 }", 60 * 112), ("{ collection = 2 }", 60 * 64)]
+    {
+        assert_eq!(of(width, pages), "", "{width}");
+        let problems = of(width, pages + 1);
+        assert!(problems.contains("61 blocks of data"), "{width}: {problems}");
+    }
+}

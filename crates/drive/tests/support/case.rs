@@ -2,6 +2,7 @@
 //! at zero it is the simplest drive with the simplest workload, so that a failing case shrinks
 //! towards it.
 
+use super::superblocks::with_superblocks;
 use drive::check::check;
 use drive::load;
 use std::fmt::Write;
@@ -124,6 +125,11 @@ pub fn experiment_of(dice: &[u32], initiate: &mut Initiate<'_>) -> String {
     errors(&mut text, &mut power);
     if records {
         writeln!(text, "[record]\ncollection = true").unwrap();
+    }
+    if power.once_in(4)
+        && let Some(with) = with_superblocks(&text, shape.exported, &mut power)
+    {
+        text = with;
     }
     text
 }

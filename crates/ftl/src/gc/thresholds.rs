@@ -2,6 +2,7 @@
 
 use super::config::{GcConfig, Threshold};
 use crate::layout::Layout;
+use crate::streams::Stream;
 
 #[derive(Clone, Copy, Debug)]
 enum Limit {
@@ -19,7 +20,7 @@ impl Limit {
                 Self::Blocks((share.min(1.0) * f64::from(blocks)) as u32)
             }
             Threshold::ShareOfPages(share) => {
-                let units = f64::from(blocks) * f64::from(layout.units_per_block());
+                let units = f64::from(blocks) * f64::from(layout.data_units(Stream::Host));
                 Self::Units((share.min(1.0) * units) as u32)
             }
         }
@@ -74,7 +75,7 @@ impl Thresholds {
                 layout.units_per_batch,
             ],
             ends_early: config.least_gain.is_some(),
-            units_per_block: layout.units_per_block(),
+            units_per_block: layout.data_units(Stream::Host),
         }
     }
 

@@ -6,3 +6,4 @@ mod parity;
 mod recovery;
 mod stale;
 mod streams;
+mod superblocks;

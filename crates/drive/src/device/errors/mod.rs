@@ -15,7 +15,7 @@ use crate::config::DriveConfig;
 use crate::device::ids::RecoveryId;
 use engine::{IdOrNone, Instant, Slab, Span, Stream, Streams};
 use ftl::read_recovery::ReadRecovery;
-use ftl::{BlockId, Ftl};
+use ftl::{Batch, Ftl};
 use metrics::Holder;
 use nand::Geometry;
 use nand::errors::{Code, Counting, SoftDecoding, Wrong, thin};
@@ -66,7 +66,7 @@ struct Recovery {
 /// A read as errors see it.
 #[derive(Clone, Copy, Debug)]
 pub struct ReadOf {
-    pub block: BlockId,
+    pub at: Batch,
     /// First row, and number of rows.
     pub row: u32,
     pub rows: u32,
@@ -128,7 +128,7 @@ impl Errors {
             for (at, plane) in (0..).zip(engine::bits(read.planes)) {
                 // Planes share the codewords of a row as evenly as they can.
                 let words = ((at + 1) * words / planes - at * words / planes) as u32;
-                let rate = self.rates.of(ftl, now, read.block, plane as u32, row);
+                let rate = self.rates.of(ftl, now, read.at, plane as u32, row);
                 self.counters.decoded_first(rate, words);
                 if read.holder == Holder::HostRead {
                     self.counters.expected += self.expected_units(rate, words);

@@ -2,7 +2,7 @@
 
 use crate::config::DriveConfig;
 use engine::{Instant, Streams};
-use ftl::{Age, BlockId, Ftl};
+use ftl::{Age, Batch, BlockId, Ftl};
 use nand::NandConfig;
 use nand::errors::{Mechanisms, NS_OF_DAY, OfCycles, Spread};
 
@@ -48,8 +48,8 @@ impl Rates {
 
     /// The rate of a page: a row of an erase block.
     #[inline]
-    pub fn of(&mut self, ftl: &Ftl, now: Instant, block: BlockId, plane: u32, row: u32) -> f64 {
-        let at = ftl.erase_block(block, plane);
+    pub fn of(&mut self, ftl: &Ftl, now: Instant, page: Batch, plane: u32, row: u32) -> f64 {
+        let (at, block) = (ftl.erase_block(page, plane), page.block);
         if self.erase_blocks[at].erases != ftl.erases_of(block) + 1 {
             self.renew(ftl, block, at);
         }

@@ -6,7 +6,7 @@ use crate::device::errors::{ErrorCounters, Errors, ReadOf, Recovery};
 use crate::device::event::Event;
 use crate::device::flash::counters::OpKind;
 use crate::device::flash::end::Ended;
-use crate::device::flash::op::{Op, Owner};
+use crate::device::flash::op::Owner;
 use crate::device::ids::{OpId, RecoveryId};
 use engine::{IdOrNone, Span, bits};
 use ftl::Ppn;
@@ -24,8 +24,8 @@ impl Device {
         let op = base.flash.op(ended.id);
         match op.kind {
             OpKind::Read => {}
-            OpKind::Program if op.batch == 0 => {
-                base.space.ftl.note_first_program(op.block, base.time.now.as_ns());
+            OpKind::Program => {
+                base.space.ftl.note_program(op.block, base.time.now.as_ns());
                 return false;
             }
             _ => return false,
@@ -55,7 +55,7 @@ impl Base {
             None => errors.read(&self.space.ftl, self.time.now, &read),
             Some(recovery) => errors.go_on(recovery),
         }
-        self.space.ftl.disturb(read.block, read.planes, read.rows);
+        self.space.ftl.disturb(read.at, read.planes, read.rows);
         let errors = self.errors();
         let is_decoded = match recovery {
             None => errors.wrong.is_empty(),
@@ -142,11 +142,12 @@ impl Base {
 
     /// What a read has read.
     fn read_of(&self, id: OpId) -> ReadOf {
-        let Op { block, row, holder, .. } = *self.flash.op(id);
+        let op = self.flash.op(id);
+        let (at, row, holder) = (op.at(), op.row, op.holder);
         let of = self.flash.transferred(id);
         // An operation that has ended is behind its last row.
         let (rows, row) = (of.rows, row - of.rows);
-        ReadOf { block, row, rows, planes: of.planes, bytes: of.bytes, holder }
+        ReadOf { at, row, rows, planes: of.planes, bytes: of.bytes, holder }
     }
 
     /// Ends the recovery of a read whose data cannot be read. Its owner gets the number of mapping

@@ -6,16 +6,15 @@ use crate::device::event::Event;
 use crate::device::flash::counters::OpKind;
 use crate::device::flash::op::{AsksFor, Op};
 use crate::device::flash::queue::Pick;
-use crate::device::flash::{BinPlace, Flash, Placement};
+use crate::device::flash::{BinPlace, Flash, PlaceId, Placement};
 use crate::device::ids::OpId;
 use engine::{Column, Instant, Span};
-use ftl::BinId;
 use metrics::{Holder, State};
 use nand::{ChannelId, Cycles, GroupId};
 
 /// The channels that the operations of each group use.
 pub fn channels_of(
-    places: &Column<BinId, BinPlace>,
+    places: &Column<PlaceId, BinPlace>,
     groups: u32,
 ) -> Column<GroupId, Vec<ChannelId>> {
     let mut channels = Column::filled(Vec::new(), groups as usize);

@@ -6,7 +6,7 @@ use crate::device::blames::{BlameId, Blames};
 use crate::device::flash::counters::Counters;
 use crate::device::flash::op::Op;
 use crate::device::flash::shape::Shape;
-use crate::device::flash::{BinPlace, Flash, Note};
+use crate::device::flash::{Flash, Note};
 use crate::device::ids::OpId;
 use engine::{Span, bits};
 use ftl::BinId;
@@ -27,11 +27,6 @@ impl Flash {
     pub(in crate::device) fn shape(&self) -> &Shape {
         &self.shape
     }
-    /// The units and the channel of a bin.
-    #[inline]
-    pub(in crate::device) fn place(&self, bin: BinId) -> &BinPlace {
-        &self.places[bin]
-    }
     /// The bins of a group, in order.
     #[inline]
     pub(in crate::device) fn bins_of(&self, group: GroupId) -> &[BinId] {
@@ -40,6 +35,11 @@ impl Flash {
     /// All groups, in order.
     pub(in crate::device) fn groups(&self) -> impl Iterator<Item = GroupId> + use<> {
         self.groups.ids()
+    }
+    /// Lanes of a bin.
+    #[inline]
+    pub(in crate::device) fn lanes(&self) -> u32 {
+        self.lanes
     }
     /// Number of channels.
     pub(in crate::device) fn channel_count(&self) -> usize {
@@ -144,16 +144,16 @@ impl Flash {
     /// True if a bin's collection has reserved its units.
     #[inline]
     pub(in crate::device) fn is_kept_for(&self, bin: BinId) -> bool {
-        self.groups[self.places[bin].group].is_kept_for(bin)
+        self.groups[self.places[self.first_place(bin)].group].is_kept_for(bin)
     }
     /// True if a host read waits for the units that a bin's erases occupy.
     pub(in crate::device) fn awaits_read(&self, bin: BinId) -> bool {
-        let place = &self.places[bin];
+        let place = &self.places[self.first_place(bin)];
         self.groups[place.group].has_reads_on(&self.ops, place.erase, true)
     }
     /// Total time that host reads have used the units that a bin's erases occupy.
     pub(in crate::device) fn host_reads_of(&mut self, time: &Time, bin: BinId) -> Span {
-        let place = &self.places[bin];
+        let place = &self.places[self.first_place(bin)];
         let of_cell = |cell: usize| {
             let ledger = self.ledgers.of(place.group, 1 << cell);
             ledger.settle_with(time.now, &mut self.channels[place.channel].ledger);

@@ -110,12 +110,15 @@ impl Flash {
         if ends > now {
             return Some(ends - now);
         }
-        let working = self.working[self.places[bin].group].iter();
+        let working = self.working[self.places[self.first_place(bin)].group].iter();
         let mut erases = working.filter(|working| !working.is_program);
         let erase = erases.find(|working| self.ops[working.op].bin == bin)?;
         match erase.stage {
             // Nothing interrupts it where its unit is reserved.
-            Stage::AtWork if self.groups[self.places[bin].group].is_reserved(erase.cells) => {
+            Stage::AtWork
+                if self.groups[self.places[self.first_place(bin)].group]
+                    .is_reserved(erase.cells) =>
+            {
                 Some(erase.ends - now)
             }
             Stage::AtWork => Some(self.rest_for_reads(now, erase)),

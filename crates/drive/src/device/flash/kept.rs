@@ -105,7 +105,7 @@ impl Flash {
             return false;
         }
         let is_in_foreground = |bin: &BinId| {
-            self.groups[self.places[*bin].group].is_kept_for(*bin)
+            self.groups[self.places[self.first_place(*bin)].group].is_kept_for(*bin)
                 || p.collects_in_the_foreground(*bin)
         };
         let in_foreground = state.claims.iter().position(is_in_foreground);
@@ -140,7 +140,10 @@ impl Flash {
     /// Reserves a free channel. Operations of the collection's unit that wait for it go first,
     /// because the collection waits for them; those that have not begun return to their queue.
     fn keep_channel<P: Placement>(&mut self, time: &Time, p: &P, channel: ChannelId, bin: BinId) {
-        let (group, cells) = (self.places[bin].group, self.places[bin].all_cells());
+        let (group, cells) = (
+            self.places[self.first_place(bin)].group,
+            self.places[self.first_place(bin)].all_cells(),
+        );
         let kept = Kept { bin, group, cells, busy_until: Instant::START, waiting: VecDeque::new() };
         let of_unit = |id: &OpId| kept.is_for(&self.ops[*id]);
         let waiting: Vec<OpId> =

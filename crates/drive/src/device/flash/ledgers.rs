@@ -1,10 +1,9 @@
 //! The ledgers of a drive's units. A group has cells, its smallest independently busy parts; each
 //! cell has a ledger, and so has each run of cells that a host's operation may wait for as a whole.
 
-use crate::device::flash::BinPlace;
 use crate::device::flash::queue::Group;
+use crate::device::flash::{BinPlace, PlaceId};
 use engine::{Column, Instant, bits, typed_id};
-use ftl::BinId;
 use metrics::{Ledger, State};
 use nand::{CellId, GroupId, Units};
 
@@ -31,7 +30,7 @@ pub struct Ledgers {
 }
 
 impl Ledgers {
-    pub fn new(units: &Units, places: &Column<BinId, BinPlace>) -> Self {
+    pub fn new(units: &Units, places: &Column<PlaceId, BinPlace>) -> Self {
         let mut masks: Vec<u64> = places
             .iter()
             .flat_map(|(_, place)| place.units_of_hosts())

@@ -10,6 +10,7 @@ pub mod end;
 mod hold_times;
 mod holds;
 mod kept;
+mod lanes;
 pub mod ledgers;
 mod list;
 mod modify;
@@ -32,7 +33,7 @@ pub mod why;
 mod wide;
 pub mod working;
 
-pub use place::{Ask, BinPlace, Transferred};
+pub use place::{Ask, BinPlace, PlaceId, Transferred};
 
 use crate::device::ids::OpId;
 use crate::policies::routing::ReadRouting;
@@ -146,7 +147,9 @@ pub struct Flash {
     /// True if any erase or program may be suspended.
     suspends: bool,
     bins_of_group: Column<GroupId, Vec<BinId>>,
-    places: Column<BinId, BinPlace>,
+    places: Column<PlaceId, BinPlace>,
+    /// Lanes of a bin.
+    lanes: u32,
     /// True if, in every bin, any read and program occupies the same parts of the group.
     uniform: bool,
     /// True if an operation that would go next anyway may skip the queue, and an operation of
@@ -204,8 +207,13 @@ impl Flash {
     fn release_units(&mut self, now: Instant) {
         for group in self.groups.ids() {
             // Packages of a gang wait for channels of their own.
-            for bin in &self.bins_of_group[group] {
-                let place = &self.places[*bin];
+            let lanes = self.lanes;
+            let lanes_of = |bin: &BinId| (bin.0 * lanes..(bin.0 + 1) * lanes).map(PlaceId);
+            for place in self.bins_of_group[group].iter().flat_map(lanes_of) {
+                let place = &self.places[place];
+                if place.group != group {
+                    continue;
+                }
                 let cells = place.read_cells(self.shape.all_planes);
                 let channel = &mut self.channels[place.channel].ledger;
                 self.ledgers.follow(now, group, cells, &self.groups[group], channel);
@@ -219,7 +227,7 @@ impl Flash {
         // All fields are named, so that the compiler reports one that is added later.
         #[rustfmt::skip]
         let Self {
-            timing: _, tells_reservations: _, units: _, planes_per_die: _, bypass: _, routing: _, erase_rules: _,
+            timing: _, lanes: _, tells_reservations: _, units: _, planes_per_die: _, bypass: _, routing: _, erase_rules: _,
             program_rules: _, suspends: _, bins_of_group: _, uniform: _, short_ways: _,
             queues_all: _, begins_at_once: _,
             only_serves_queues: _, commands: _, channels_of: _, all_cells: _, shape: _, idle_gap: _,

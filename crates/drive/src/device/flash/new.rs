@@ -1,6 +1,6 @@
 //! The flash of a new drive.
 
-use crate::config::DriveConfig;
+use crate::config::{DriveConfig, SchedulerConfig};
 use crate::device::flash::channel::Channel;
 use crate::device::flash::counters::Counters;
 use crate::device::flash::ledgers::Ledgers;
@@ -12,7 +12,7 @@ use crate::device::flash::working::Rules;
 use crate::device::flash::{BinPlace, Flash, command, quiet};
 use engine::{Column, Instant};
 use ftl::{BinId, Layout};
-use nand::{Geometry, GroupId, Timing, Units};
+use nand::{ChannelId, Geometry, GroupId, Timing, Units};
 use std::collections::VecDeque;
 
 impl Flash {
@@ -21,12 +21,11 @@ impl Flash {
         let units = Units::new(&geometry, &config.concurrency, config.scheduler.group(&geometry))
             .expect("checked units");
         let timing = Timing::new(&config.nand, &geometry);
-        let places =
-            Column::from_fn(layout.bins as usize, |bin| BinPlace::new(bin, layout, &units));
+        let places = BinPlace::all(layout, &units);
         let uniform = places.as_slice().iter().all(BinPlace::is_uniform);
-        let erase_rules = Rules::of_erases(&config.scheduler);
-        let program_rules = Rules::of_programs(&config.scheduler);
         let scheduler = &config.scheduler;
+        let [erase_rules, program_rules] =
+            [Rules::of_erases, Rules::of_programs].map(|of| of(scheduler));
         let commands = timing.cycles.is_some();
         let suspends = erase_rules.is_on || program_rules.is_on;
         let schedule = Schedule::new(scheduler, &units);
@@ -47,11 +46,11 @@ impl Flash {
             transferred: None,
             holds: None,
             erased_at: Column::filled(Instant::START, layout.bins as usize),
-            channels: Column::filled(
-                Channel::new(scheduler.channel.order()),
-                geometry.channels as usize,
-            ),
-            short_ways: schedule.begins_at_once() && !config.scheduler.rotation.looks_at_all(),
+            channels: new_channels(scheduler, &geometry),
+            short_ways: schedule.begins_at_once()
+                && !config.scheduler.rotation.looks_at_all()
+                && layout.superblocks.is_none(),
+            lanes: layout.lanes(),
             queues_all: false,
             begins_at_once: schedule.begins_at_once(),
             only_serves_queues: schedule.begins_at_once()
@@ -77,6 +76,10 @@ impl Flash {
     }
 }
 
+fn new_channels(scheduler: &SchedulerConfig, geometry: &Geometry) -> Column<ChannelId, Channel> {
+    Column::filled(Channel::new(scheduler.channel.order()), geometry.channels as usize)
+}
+
 fn new_groups(units: &Units, commands: bool) -> Column<GroupId, Group> {
     Column::filled(Group::new(units.cells_per_group, commands), units.groups as usize)
 }
@@ -85,8 +88,13 @@ fn new_groups(units: &Units, commands: bool) -> Column<GroupId, Group> {
 fn bins_of_group(layout: &Layout, units: &Units) -> Column<GroupId, Vec<BinId>> {
     let mut bins = Column::filled(Vec::new(), units.groups as usize);
     for bin in (0..layout.bins).map(BinId) {
-        let of_group: &mut Vec<BinId> = &mut bins[units.place(layout.first_plane(bin)).group];
-        of_group.push(bin);
+        for lane in 0..layout.lanes() {
+            let first = units.place(layout.first_plane(bin, lane));
+            let of_group: &mut Vec<BinId> = &mut bins[first.group];
+            if of_group.last() != Some(&bin) {
+                of_group.push(bin);
+            }
+        }
     }
     bins
 }

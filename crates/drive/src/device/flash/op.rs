@@ -4,7 +4,7 @@ use crate::device::blames::{BlameId, Blames, UNCHARGED};
 use crate::device::flash::counters::OpKind;
 use crate::device::ids::{EntryId, JobId, OpId, PayloadId, RebuildId, RequestId, UpdateId};
 use engine::{IdOrNone, Instant, Slab, Span};
-use ftl::{Batch, BinId, BlockId};
+use ftl::{Batch, BinId, BlockId, Stream};
 use metrics::{Blame, Holder, Ledger, SnapshotId, Snapshots, State};
 use nand::{ChannelId, GroupId};
 use std::ops::{Index, IndexMut};
@@ -34,6 +34,8 @@ pub enum Owner {
     CollectMove(Batch),
     /// A collected block being erased.
     CollectErase,
+    /// Parity of a stripe of a superblock, whose data a stream has written.
+    StripeParity(Stream),
     /// A batch of a victim that is transferred out to a program in another package.
     StreamOut(OpId),
     /// A batch that came from another package, and its old place.
@@ -171,6 +173,7 @@ impl Op {
                 | Owner::CollectWrite(_)
                 | Owner::CollectMove(_)
                 | Owner::CollectErase
+                | Owner::StripeParity(Stream::Gc | Stream::Scrub)
                 | Owner::StreamOut(_)
                 | Owner::Streamed(_)
         )

@@ -2,7 +2,7 @@
 
 use crate::device::flash::counters::OpKind;
 use crate::device::flash::op::{Class, Owner};
-use engine::{Span, bits};
+use engine::{Column, Span, bits, typed_id};
 use ftl::{BinId, BlockId};
 use metrics::Holder;
 use nand::{ChannelId, GroupId, PlaneId};
@@ -37,7 +37,12 @@ pub struct Transferred {
     pub rows: u32,
 }
 
-/// The place of a bin's operations.
+typed_id! {
+    /// A bin, or a lane of one if blocks lie on several dies.
+    pub struct PlaceId;
+}
+
+/// The place of a bin's operations, in one lane.
 #[derive(Clone)]
 #[repr(align(64))]
 pub struct BinPlace {
@@ -53,8 +58,15 @@ pub struct BinPlace {
 }
 
 impl BinPlace {
-    pub fn new(bin: BinId, layout: &ftl::Layout, units: &nand::Units) -> Self {
-        let first = layout.first_plane(bin).0;
+    /// The places of all bins and lanes.
+    pub fn all(layout: &ftl::Layout, units: &nand::Units) -> Column<PlaceId, Self> {
+        let lanes = layout.lanes();
+        Column::from_fn((layout.bins * lanes) as usize, |place: PlaceId| {
+            Self::new(BinId(place.0 / lanes), place.0 % lanes, layout, units)
+        })
+    }
+    fn new(bin: BinId, lane: u32, layout: &ftl::Layout, units: &nand::Units) -> Self {
+        let first = layout.first_plane(bin, lane).0;
         let planes =
             || (first..first + layout.block_planes).map(|plane| units.place(PlaneId(plane)));
         let of_first = units.place(PlaneId(first));

@@ -4,7 +4,7 @@
 use crate::device::Time;
 use crate::device::flash::counters::OpKind;
 use crate::device::flash::op::{AsksFor, Op};
-use crate::device::flash::{BinPlace, Flash};
+use crate::device::flash::{BinPlace, Flash, PlaceId};
 use crate::device::ids::OpId;
 use engine::Column;
 use ftl::BinId;
@@ -16,7 +16,7 @@ impl Flash {
     /// no read until its data is out, and no program until it begins. If the channel carries
     /// something, there is an event when that ends.
     pub(in crate::device) fn is_quiet(&mut self, time: &mut Time, bin: BinId) -> bool {
-        let place = &self.places[bin];
+        let place = &self.places[self.first_place(bin)];
         let (channel, is_idle) =
             (place.channel, self.groups[place.group].busy & place.all_cells() == 0);
         if self.channels[channel].is_busy(time.now) {
@@ -61,7 +61,7 @@ fn is_work_of_hosts(op: &Op) -> bool {
 
 /// The groups of each channel, in order.
 pub(super) fn groups_of(
-    places: &Column<BinId, BinPlace>,
+    places: &Column<PlaceId, BinPlace>,
     channels: u32,
 ) -> Column<ChannelId, Vec<GroupId>> {
     let mut groups = Column::filled(Vec::new(), channels as usize);

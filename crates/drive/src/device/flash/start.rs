@@ -29,7 +29,7 @@ impl Flash {
     /// Creates an operation that is in no queue.
     #[inline(always)]
     pub(in crate::device) fn insert(&mut self, time: &mut Time, ask: Ask) -> OpId {
-        let place = &self.places[ask.bin];
+        let place = &self.places[self.place_id(ask.bin, ask.batch)];
         let (group, channel) = (place.group, place.channel);
         let cells = match ask.kind {
             OpKind::Read => place.read_cells(ask.planes),
@@ -150,7 +150,10 @@ impl Flash {
     pub(super) fn requeue<P: Placement>(&mut self, p: &P, id: OpId) {
         let Op { group, bin, .. } = self.ops[id];
         if self.ops[id].is_collection() {
-            self.ops[id].class = self.class_of(p, bin);
+            let class = self.class_of(p, bin);
+            // Programs of a lane start in the order of asking: a younger one may be in the foreground.
+            let least = if self.lanes > 1 { self.ops[id].class } else { Class::Background };
+            self.ops[id].class = class.min(least);
         }
         self.groups[group].put_back(&mut self.ops, id);
     }
@@ -413,7 +416,8 @@ impl Flash {
 
     /// The activity of the unit that a bin's programs occupy, since the first call for the bin.
     pub(in crate::device) fn settled_totals(&mut self, time: &Time, bin: BinId) -> &Snapshot {
-        let place = &mut self.places[bin];
+        let place = self.first_place(bin);
+        let place = &mut self.places[place];
         let (group, cells) = (place.group, place.program);
         let channel = &mut self.channels[place.channel].ledger;
         if !std::mem::replace(&mut place.is_watched, true) {
@@ -427,7 +431,7 @@ impl Flash {
     /// The class of a bin's GC operations.
     #[inline]
     pub(in crate::device) fn class_of<P: Placement>(&self, p: &P, bin: BinId) -> Class {
-        p.class_of(bin, || self.groups[self.places[bin].group].is_kept_for(bin))
+        p.class_of(bin, || self.groups[self.places[self.first_place(bin)].group].is_kept_for(bin))
     }
 
     /// Turns a copy-back into a read if other programs have taken the pages on the planes of its
@@ -439,7 +443,7 @@ impl Flash {
         if p.may_copy_back(op.holder, bin, from) {
             return;
         }
-        let cells = self.places[bin].read_cells(self.shape.all_planes);
+        let cells = self.places[self.first_place(bin)].read_cells(self.shape.all_planes);
         let op = &mut self.ops[id];
         // The cells of a read, which are among those of the program that it was to be.
         op.cells &= cells;

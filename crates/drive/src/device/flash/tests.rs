@@ -860,7 +860,7 @@ proptest::proptest! {
             (OpKind::Program, Class::Write),
         ];
         let mut chip = Chip::new(TWO_PAIRS);
-        assert_eq!(chip.flash.places[BinId(1)].group, GroupId(0));
+        assert_eq!(chip.flash.place(BinId(1)).group, GroupId(0));
         chip.ask(0, OpKind::Erase, Class::Foreground, 0);
         for (bin, planes, at) in asked {
             let (kind, class) = kinds[at];

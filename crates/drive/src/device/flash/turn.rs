@@ -29,7 +29,7 @@ impl Flash {
         read: Option<u64>,
     ) -> bool {
         let op = &self.ops[id];
-        let place = &self.places[bin];
+        let place = &self.places[self.first_place(bin)];
         let takes_same = self.uniform
             || match read {
                 Some(planes) => place.read_cells(planes) == op.cells,
@@ -83,6 +83,7 @@ impl Flash {
     }
 
     /// Turns the program of a move into the read of `valid` units of the victim's next batch.
+    #[inline(always)]
     pub(in crate::device) fn turn_to_read(
         &mut self,
         time: &mut Time,
@@ -132,7 +133,7 @@ impl Flash {
 
     /// True if a bin's package could latch now the data that another sends over `source`'s channel.
     pub(in crate::device) fn could_latch(&self, now: Instant, source: OpId, to: BinId) -> bool {
-        let place = &self.places[to];
+        let place = &self.places[self.first_place(to)];
         self.groups[place.group].is_open_to(place.program)
             && (place.channel == self.ops[source].channel
                 || !self.channels[place.channel].is_busy(now))
@@ -181,7 +182,8 @@ impl Flash {
 
     /// Reserves a bin's unit for its collection.
     pub(in crate::device) fn reserve(&mut self, time: &Time, bin: BinId) {
-        let (group, cells) = (self.places[bin].group, self.places[bin].erase);
+        let (group, cells) =
+            (self.places[self.first_place(bin)].group, self.places[self.first_place(bin)].erase);
         self.groups[group].keep(cells, bin);
         self.follow(time, bin, cells);
         self.note_reserved(time.now, group, cells, true);
@@ -192,7 +194,8 @@ impl Flash {
 
     /// Ends the reservation of a bin's unit for its collection; returns true if it was reserved.
     pub(in crate::device) fn give_back(&mut self, time: &Time, bin: BinId) -> bool {
-        let (group, cells) = (self.places[bin].group, self.places[bin].erase);
+        let (group, cells) =
+            (self.places[self.first_place(bin)].group, self.places[self.first_place(bin)].erase);
         let was_reserved = self.groups[group].give_back(cells, bin);
         if was_reserved {
             self.follow(time, bin, cells);
@@ -203,7 +206,7 @@ impl Flash {
 
     /// Updates ledgers after a change of the reason why cells of a bin's group are idle.
     pub(super) fn follow(&mut self, time: &Time, bin: BinId, cells: u64) {
-        let place = &self.places[bin];
+        let place = &self.places[self.first_place(bin)];
         let (group, channel) = (place.group, &mut self.channels[place.channel].ledger);
         self.ledgers.follow(time.now, group, cells, &self.groups[group], channel);
     }

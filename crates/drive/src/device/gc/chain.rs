@@ -61,6 +61,7 @@ impl Gc {
     }
 
     /// Continues after a batch was moved: reads the victim's next one. Returns true if it does.
+    #[inline(always)]
     pub(in crate::device) fn chain_read(&mut self, base: &mut Base, id: OpId) -> bool {
         let bin = base.flash.op(id).bin;
         let Some((at, valid)) = self.next_valid_batch(base, bin) else { return false };

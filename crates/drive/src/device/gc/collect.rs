@@ -35,8 +35,7 @@ impl Gc {
             self.end_backlog(base, bin);
         }
         if level == Level::Foreground && base.class_of(bin) != Class::Background {
-            let group = base.group_of(bin);
-            base.flash.raise_background(group);
+            base.raise_background(bin);
         }
         self.run(base, bin);
         self.collect(base, bin);
@@ -137,12 +136,18 @@ impl Gc {
         if self.reserves_until == ReserveUntil::Copied {
             self.unreserve(base, bin);
         }
-        Self::command_erase(base, bin, block, 0);
+        let lanes = base.flash.lanes();
+        if lanes > 1 {
+            self.jobs[bin].lanes_left.push((block, lanes));
+        }
+        (0..lanes).for_each(|lane| Self::command_erase(base, bin, block, lane));
     }
 
-    /// Asks for one of the commands that erase a block.
-    fn command_erase(base: &mut Base, bin: BinId, block: BlockId, command: u32) {
+    /// Asks for one of the commands that erase a block: the first ones of all lanes have the first
+    /// numbers, and so on.
+    fn command_erase(base: &mut Base, bin: BinId, block: BlockId, number: u32) {
         let class = base.class_of(bin);
+        let command = number / base.flash.lanes();
         base.ask(Ask {
             kind: OpKind::Erase,
             holder: Holder::Erase,
@@ -151,7 +156,7 @@ impl Gc {
             bin,
             planes: base.space.ftl.layout.planes_of_erase(command),
             block,
-            batch: command,
+            batch: number,
             row: 0,
             rows: 1,
             transfer: Span::ZERO,
@@ -163,22 +168,26 @@ impl Gc {
     /// waited for space go on.
     pub(in crate::device) fn erased(&mut self, base: &mut Base, op: OpId) {
         let Op { block, bin, batch, .. } = *base.flash.op(op);
-        let next = batch + 1;
-        if next < base.space.ftl.layout.erases_per_block() {
+        let lanes = base.flash.lanes();
+        let (next, commands) = (batch + lanes, base.space.ftl.layout.erases_per_block());
+        if next < commands * lanes {
             self.jobs[bin].erase_commands += 1;
             return Self::command_erase(base, bin, block, next);
         }
+        if lanes > 1 && !self.ends_erase(bin, block) {
+            return;
+        }
         let job = &mut self.jobs[bin];
         job.erases -= 1;
-        job.erase_commands -= batch;
+        job.erase_commands -= (commands - 1) * lanes;
         // Scrubbed blocks are not in this list.
         if let Some(place) = job.chosen.iter().position(|(chosen, _)| *chosen == block) {
             let (_, since) = job.chosen.swap_remove(place);
             base.flash.count_collection(base.time.now - since);
         }
         base.note_checkpoints();
-        base.space.ftl.erase(block);
         base.audit_erase(block);
+        base.space.ftl.erase(block);
         if base.space.ftl.migration(bin).is_none() && self.reserves_until != ReserveUntil::Stop {
             self.unreserve(base, bin);
         }
@@ -188,6 +197,19 @@ impl Gc {
         if self.reserves_until == ReserveUntil::Stop && !self.is_at_work(bin) {
             self.unreserve(base, bin);
         }
+    }
+
+    /// Notes that a lane of a superblock is erased; returns true if it is the last one.
+    #[cold]
+    fn ends_erase(&mut self, bin: BinId, block: BlockId) -> bool {
+        let left = &mut self.jobs[bin].lanes_left;
+        let place = left.iter().position(|(of, _)| *of == block).expect("it is being erased");
+        left[place].1 -= 1;
+        let is_last = left[place].1 == 0;
+        if is_last {
+            left.swap_remove(place);
+        }
+        is_last
     }
 
     /// True if a victim is being moved or erased.

@@ -24,6 +24,8 @@ pub struct Job {
     /// Blocks that are being erased, and the commands of these erases that have ended.
     pub(in crate::device) erases: u32,
     pub(in crate::device) erase_commands: u32,
+    /// Superblocks that are being erased, and the number of their lanes that are not yet.
+    pub(in crate::device) lanes_left: Vec<(BlockId, u32)>,
     /// Victims of collection that are not erased yet, and the moment of each choice.
     pub(in crate::device) chosen: Vec<(BlockId, Instant)>,
 }

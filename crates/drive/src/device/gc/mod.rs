@@ -107,6 +107,7 @@ impl Gc {
 
     /// Handles the end of a read or a program of a collection, which still occupies its units.
     /// Returns true if the operation is over: it may have turned into another, or been handed on.
+    #[inline(always)]
     pub(in crate::device) fn ended(&mut self, base: &mut Base, id: OpId, owner: Owner) -> bool {
         let bin = base.flash.op(id).bin;
         match owner {

@@ -50,7 +50,7 @@ impl Gc {
     }
 
     /// Begins the move of a batch's valid units.
-    #[inline]
+    #[inline(always)]
     pub(in crate::device) fn begin_move(
         &mut self,
         base: &mut Base,
@@ -95,7 +95,7 @@ impl Gc {
             planes: layout.planes_of(valid),
             block: at.block,
             batch: at.batch,
-            row: at.batch * layout.rows_per_batch,
+            row: layout.first_row(at.batch),
             rows: layout.rows_per_batch,
             transfer: base.flash.shape().of_units(valid),
             bytes: 0,
@@ -159,7 +159,10 @@ impl Gc {
         self.jobs[bin].writes += 1;
         let class = base.class_of(bin);
         let writer = self.writer_of(base, bin);
-        base.ask_program(bin, payload, writer, class, Owner::CollectWrite(payload));
+        let op = base.ask_program(bin, payload, writer, class, Owner::CollectWrite(payload));
+        if base.space.binds_early() {
+            audit_copies(base, op, payload);
+        }
     }
 
     /// Commits moved units, which are on flash in their new place.
@@ -231,5 +234,15 @@ impl Gc {
             let task = base.space.task_mut(bin);
             task.debt = task.debt.saturating_sub(count);
         }
+    }
+}
+
+/// Reports the data of a move in a superblock, which is bound to its page.
+#[cold]
+#[inline(never)]
+fn audit_copies(base: &mut Base, op: OpId, payload: PayloadId) {
+    for slot in 0..base.flash.payloads.count(payload) {
+        let from = Ppn(base.flash.payloads.slot(payload, slot)[1]);
+        base.audit_bound(op, slot, base.audit_stored(from));
     }
 }

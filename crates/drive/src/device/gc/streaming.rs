@@ -53,7 +53,7 @@ impl Gc {
     fn can_latch(&self, base: &Base, id: OpId, to: BinId) -> bool {
         let from = base.flash.op(id).bin;
         let planes = self.streaming.expect("batches stream");
-        let package = |bin| base.space.ftl.layout.first_plane(bin).0 / planes;
+        let package = |bin| base.space.ftl.layout.first_plane(bin, 0).0 / planes;
         base.flash.could_latch(base.time.now, id, to)
             && package(from) != package(to)
             && base.space.ftl.free_units(to) > base.space.ftl.free_units(from)

@@ -9,6 +9,9 @@ use ftl::{BackgroundBegins, BinId, BlockId, Stream};
 impl Gc {
     /// Chooses the next victim, of collection or of scrubbing.
     pub(in crate::device) fn next_victim(&mut self, base: &mut Base, bin: BinId) -> bool {
+        if base.space.binds_early() && !self.is_bound(base, bin) {
+            return false;
+        }
         if let Some(migration) = base.space.ftl.migration(bin) {
             return self.next_of_migration(base, bin, migration);
         }
@@ -106,18 +109,39 @@ impl Gc {
     fn pace_of(&self, base: &Base, victim: BlockId) -> u32 {
         let layout = &base.space.ftl.layout;
         let valid = base.space.ftl.valid_units(victim);
-        let gained = layout.units_per_block() - valid;
+        let [host, moved] = [Stream::Host, Stream::Gc].map(|stream| layout.data_units(stream));
+        let gained = moved - valid;
         let moves = u64::from(layout.units_per_batch) * u64::from(valid);
-        moves.checked_div(u64::from(gained)).map_or(0, |moves| moves as u32)
+        let moves = match host == moved {
+            true => moves,
+            // A batch of hosts takes another share of a block than a moved one.
+            false => moves * u64::from(moved) / u64::from(host),
+        };
+        moves.checked_div(u64::from(gained)).map_or(0, |moves| moves.min(valid.into()) as u32)
     }
 
     /// True if a second victim may be taken before the first is erased: both must fit into the free
     /// space, and the unit must not be reserved for the first.
     fn can_take_victim(&self, base: &Base, bin: BinId, under_way: u32) -> bool {
+        if base.space.binds_early() {
+            return under_way < 2;
+        }
         if under_way == 0 {
             return self.jobs[bin].staged.is_empty() || self.has_room_for_more(base, bin, 0);
         }
         self.config.preemptible && under_way < 2 && self.has_room_for_more(base, bin, 0)
+    }
+
+    /// Binds the rest of the last victim's data to pages. True if a further victim of a bin with
+    /// superblocks surely finds pages, too: programs are bound when they are asked for and cannot wait
+    /// for space. All data of earlier victims is bound, and a block is kept for moved data, which hosts
+    /// cannot take.
+    #[cold]
+    #[inline(never)]
+    fn is_bound(&mut self, base: &mut Base, bin: BinId) -> bool {
+        self.write_rest(base, bin);
+        let job = &self.jobs[bin];
+        job.reads == 0 && job.staged.is_empty() && job.under_way() < self.config.window
     }
 
     /// True if a whole block and `batches` batches fit into the space that collection can still
@@ -132,6 +156,6 @@ impl Gc {
         let room = base.space.ftl.room(bin, Stream::Gc) * layout.units_per_batch;
         let under_way = self.jobs[bin].staged.len() as u32
             + (self.jobs[bin].writes + self.jobs[bin].reads) * layout.units_per_batch;
-        room >= under_way + layout.units_per_block() + batches * layout.units_per_batch
+        room >= under_way + layout.data_units(Stream::Gc) + batches * layout.units_per_batch
     }
 }

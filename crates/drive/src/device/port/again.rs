@@ -32,7 +32,7 @@ impl Port {
         let slots =
             (0..layout.units_per_batch).map(|slot| layout.first_unit(op.block, op.batch).0 + slot);
         // An operation that has ended is one row further.
-        let (place, row) = (base.flash.place(op.bin), op.row - 1);
+        let (place, row) = (base.flash.place_of(op.bin, op.batch), op.row - 1);
         let mut pieces = Vec::new();
         let mut units: Vec<Lpn> = Vec::new();
         for ppn in slots.map(Ppn) {

@@ -4,9 +4,12 @@ mod doors;
 pub mod guests;
 mod home;
 mod homes;
+mod lanes;
 mod placing;
 mod pool;
 mod task;
+#[cfg(test)]
+mod tests;
 pub mod waits;
 mod why;
 
@@ -25,6 +28,8 @@ pub struct Space {
     preemptible: bool,
     pacing: Pacing,
     buffer: BufferConfig,
+    /// Most host programs of a bin that wait or run at a time.
+    programs_most: u32,
     /// True if a copy-back moves odd pages to odd ones and even pages to even ones.
     pub(in crate::device) odd_even: bool,
     /// True if collections also begin in idle gaps: those that found nothing try again once data
@@ -72,6 +77,7 @@ impl Space {
             guests: Guests::new(config, layout),
             preemptible: config.ftl.gc.preemptible,
             pacing: config.ftl.gc.pacing,
+            programs_most: config.buffer.programs_per_bin() * layout.lanes(),
             buffer: config.buffer.clone(),
             odd_even: config.nand.copy_back_pages == CopyBackPages::OddEven,
             idles: config.ftl.gc.idle_gap.is_some(),
@@ -86,7 +92,7 @@ impl Space {
         // All fields are named, so that the compiler reports one that is added later.
         #[rustfmt::skip]
         let Self {
-            preemptible: _, pacing: _, buffer: _, odd_even: _, idles: _, ftl: _,
+            preemptible: _, pacing: _, buffer: _, programs_most: _, odd_even: _, idles: _, ftl: _,
             spaces: _, pools: _, bins: _, to_collect: _, starved: _, parked_parts: _,
             was_starved: _, has_died: _, due_pools: _, guests: _,
         } = self;

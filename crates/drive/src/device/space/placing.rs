@@ -18,7 +18,7 @@ impl Space {
         let through = self.buffer.durability == Durability::None;
         let home = &mut self.bins[bin];
         let roomy = self.ftl.room(bin, Stream::Host) > home.unbound && !self.ftl.is_failed(bin);
-        let available = roomy && (through || home.queued < self.buffer.programs_per_bin());
+        let available = roomy && (through || home.queued < self.programs_most);
         if roomy == home.roomy && available == home.available {
             return;
         }
@@ -96,13 +96,18 @@ impl Space {
     /// Notes that a program of host data has been bound in its bin.
     #[inline(never)]
     fn bound_for_host(&mut self, op: &Op, payloads: &Payloads) -> Bound {
-        let home = &mut self.bins[op.bin];
-        home.unbound -= 1;
-        home.task.scrubbed_last = false;
-        self.update_home(op.bin);
-        let bound = if self.owe(op.bin) { Bound::Owing } else { Bound::Here };
+        let bound = self.note_bound(op.bin);
         self.prefetch_entries(op, payloads);
         bound
+    }
+    /// The same for the state of the bin.
+    #[inline(always)]
+    pub(super) fn note_bound(&mut self, bin: BinId) -> Bound {
+        let home = &mut self.bins[bin];
+        home.unbound -= 1;
+        home.task.scrubbed_last = false;
+        self.update_home(bin);
+        if self.owe(bin) { Bound::Owing } else { Bound::Here }
     }
 
     /// True if a move of a bin's collection, or of its scrubbing, would find a page.
@@ -222,6 +227,9 @@ impl Placement for Space {
     fn has_page(&self, op: &Op, payloads: &Payloads) -> bool {
         // By streams that the compiler knows, so that what their rows say costs nothing.
         let bin = op.bin;
+        if self.binds_early() {
+            return true;
+        }
         match op.holder {
             Holder::HostProgram | Holder::Parity | Holder::Rebuild => {
                 self.ftl.can_bind(bin, Stream::Host)
@@ -236,6 +244,9 @@ impl Placement for Space {
     #[inline]
     fn bind(&mut self, op: &mut Op, payloads: &Payloads) -> Bound {
         let bin = op.bin;
+        if self.binds_early() {
+            return Bound::Here;
+        }
         let is_hosts = matches!(op.holder, Holder::HostProgram | Holder::Parity | Holder::Rebuild);
         let bound = match op.holder {
             _ if is_hosts => self.ftl.bind(bin, Stream::Host),
@@ -247,6 +258,7 @@ impl Placement for Space {
         op.batch = at.batch;
         let mut opens = at.batch == 0;
         if op.kind != OpKind::CopyBack {
+            // Blocks with lanes are bound early.
             op.row = at.batch * self.ftl.layout.rows_per_batch;
         } else if self.odd_even {
             opens |= self.fit(op);

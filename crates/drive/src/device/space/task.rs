@@ -8,12 +8,13 @@ impl Space {
     /// Adds debt for a host's batch that is bound in a bin. Between the background and the
     /// foreground threshold a paced collection owes the moves that gain as much space again; while
     /// it owes some, it goes before host writes. Returns true if it does.
+    #[inline]
     pub(super) fn owe(&mut self, bin: BinId) -> bool {
         if self.pacing == Pacing::None || self.ftl.level(bin) == Level::Ample {
             return false;
         }
         let task = &mut self.bins[bin].task;
-        task.debt = (task.debt + task.pace).min(self.ftl.layout.units_per_block());
+        task.debt = (task.debt + task.pace).min(self.ftl.layout.most_data_units());
         if task.debt > 0 && !task.deferred.is_empty() {
             // Defer: the program that ran up this debt is about to occupy these planes.
             self.to_collect.push(bin);
@@ -71,11 +72,12 @@ impl Space {
         self.ftl.layout.bin(self.ftl.layout.block(ppn))
     }
 
-    /// The bin that a unit lies in, and the planes of its block.
-    pub(in crate::device) fn planes_of(&self, ppn: Ppn) -> (BinId, u64) {
+    /// The bin and the batch that a unit lies in, and the planes of its block.
+    pub(in crate::device) fn planes_of(&self, ppn: Ppn) -> (BinId, u32, u64) {
         let layout = &self.ftl.layout;
         let (block, place) = layout.block_and_place(ppn);
-        (layout.bin(block), layout.planes_of_slot(layout.batch_and_slot(place).1))
+        let (batch, slot) = layout.batch_and_slot(place);
+        (layout.bin(block), batch, layout.planes_of_slot(slot))
     }
 
     /// The batch that a unit lies in.

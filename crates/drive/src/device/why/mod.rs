@@ -215,7 +215,9 @@ impl Walk<'_> {
         let (standing, why) = self.flash.why(id);
         let name = name.map_or_else(|| name_of(&standing), Into::into);
         let bin = standing.bin.expect("an operation has a bin");
-        let (die, now) = (self.device.base.die_of(bin), self.device.now());
+        let layout = &self.device.base.space.ftl.layout;
+        let lane = layout.lane(self.device.base.flash.op(id).batch);
+        let (die, now) = (self.device.base.die_of_lane(bin, lane), self.device.now());
         let mut behind = Vec::new();
         let mut words = match why {
             Why::Unit { occupied_by, reserved_for, others } => {

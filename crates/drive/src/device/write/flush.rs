@@ -122,7 +122,20 @@ impl Write {
             Class::Write,
             Owner::Flush(payload),
         );
+        if base.space.binds_early() {
+            self.audit_members(base, op, payload);
+        }
         self.charge_listed(base, op, head, after);
+    }
+
+    /// Reports the data of a program in a superblock, which is bound to its page.
+    #[cold]
+    #[inline(never)]
+    fn audit_members(&self, base: &mut Base, op: OpId, payload: PayloadId) {
+        for slot in 0..base.flash.payloads.count(payload) {
+            let entry = EntryId(base.flash.payloads.slot(payload, slot)[0]);
+            base.audit_bound(op, slot, self.buffer.token(entry));
+        }
     }
 
     /// Charges a program with the wait of its first entry in its list.

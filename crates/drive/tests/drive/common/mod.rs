@@ -151,7 +151,7 @@ fn check_conserved(run: &Run, all_counted: bool) {
 }
 
 /// Checks that the programmed units, by source or as padding, fill the batches of all programs. One
-/// program of each bin may have been under way when counting began, and one when it ended: it is
+/// program of each bin (and lane of it) may have been under way when counting began, and one when it ended: it is
 /// then a program, and no unit of it is on flash.
 fn check_programs(run: &Run, all_counted: bool) {
     let (counters, tally) = (run.measured().counters(), run.measured().tally());
@@ -169,7 +169,7 @@ fn check_programs(run: &Run, all_counted: bool) {
         .sum();
     let under_way = programs as i64 - batches;
     // And one when the power was cut.
-    let bins = i64::from(layout.bins) * (1 + run.outages().len() as i64);
+    let bins = i64::from(layout.bins * layout.lanes()) * (1 + run.outages().len() as i64);
     let least = if all_counted { 0 } else { -bins };
     assert!((least..=bins).contains(&under_way), "{programs} programs wrote {batches} batches");
 }

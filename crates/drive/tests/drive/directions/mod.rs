@@ -58,6 +58,7 @@ parts! {
     errors: "drive.nand.errors", "drive.ftl.read_recovery";
     scrubbing: "drive.ftl.scrub";
     wear: "drive.ftl.wear";
+    superblocks: "drive.ftl.superblock";
     buffer: "drive.buffer";
     link: "drive.link";
     firmware: "drive.firmware";

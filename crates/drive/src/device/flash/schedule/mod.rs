@@ -50,7 +50,7 @@ impl Flash {
     pub(in crate::device) fn may_choose(&self, bin: BinId) -> bool {
         match &self.schedule {
             Schedule::Rounds(rounds) => {
-                rounds.is_choosing(self.places[bin].group) && self.is_free(bin)
+                rounds.is_choosing(self.places[self.first_place(bin)].group) && self.is_free(bin)
             }
             Schedule::Free => true,
         }

@@ -43,7 +43,7 @@ impl Flash {
 
     /// True if no collection has reserved the units that a bin's erases occupy.
     pub(in crate::device) fn is_free(&self, bin: BinId) -> bool {
-        let place = &self.places[bin];
+        let place = &self.places[self.first_place(bin)];
         self.groups[place.group].reserved & place.erase == 0
     }
 
@@ -211,7 +211,10 @@ impl Flash {
     fn place_again<P: Placement>(&mut self, p: &mut P, id: OpId, turns: &mut [usize]) {
         let Op { bin, group, .. } = self.ops[id];
         let bin = p.place_again(bin, &self.bins_of_group[group], turns);
-        let (cells, channel) = (self.places[bin].program, self.places[bin].channel);
+        let (cells, channel) = (
+            self.places[self.first_place(bin)].program,
+            self.places[self.first_place(bin)].channel,
+        );
         let op = &mut self.ops[id];
         (op.bin, op.cells, op.channel) = (bin, cells, channel);
     }
