@@ -154,9 +154,16 @@ pub struct SuperblockConfig {
     /// Members of a stripe, by the source of the data.
     #[serde(default)]
     pub width: WidthConfig,
+    /// Time to compute a member of a stripe from the others. Default: none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub xor: Option<Time>,
 }
 
 impl SuperblockConfig {
+    /// Time to compute a member of a stripe from the others.
+    pub fn xor(&self) -> Span {
+        self.xor.map_or(Span::ZERO, |xor| xor.span())
+    }
     /// Members of a stripe, by stream.
     pub(crate) fn widths(&self) -> [Option<u32>; STREAMS] {
         [self.width.host, self.width.collection, self.width.scrub]

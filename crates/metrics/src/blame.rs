@@ -6,10 +6,9 @@
 use engine::{Span, bits};
 
 /// Kind of operation that occupies a resource.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Holder {
     /// A host read.
-    #[default]
     HostRead = 0,
     /// A program of host data.
     HostProgram = 1,

@@ -3,6 +3,7 @@
 use crate::config::DriveConfig;
 use crate::experiment::Experiment;
 use ftl::PartialWrites;
+use ftl::read_recovery::ReadRecovery;
 use nand::Geometry;
 use nand::errors::{Counting, ErrorsConfig, Initial};
 use settings::{Problems, counted};
@@ -148,7 +149,7 @@ fn check_recovery(drive: &DriveConfig, errors: &ErrorsConfig, problems: &mut Pro
     };
     let scale = errors.re_read_scale;
     let policy = drive.ftl.read_recovery.clone().unwrap_or_default();
-    let unlimited = policy.most_re_reads().is_none();
+    let unlimited = [false, true].into_iter().any(|of| policy.most_re_reads(of).is_none());
     if scale <= 1.0 && unlimited {
         problems.push(format!("{path}.re_read_scale"), "a re-read that finds the same errors would be repeated for ever; give a scale above 1, or a limit of re-reads (drive.ftl.read_recovery)");
     }
@@ -163,6 +164,11 @@ fn check_recovery(drive: &DriveConfig, errors: &ErrorsConfig, problems: &mut Pro
     }
     if errors.soft_decoding.is_some() && unlimited {
         problems.push(format!("{path}.soft_decoding"), "comes after the last re-read, and their number has no limit; give a limit (drive.ftl.read_recovery), or leave this out");
+    }
+    let widths = drive.ftl.superblock.map(|of| of.width).unwrap_or_default();
+    let has_parity = [widths.host, widths.collection, widths.scrub].iter().any(Option::is_some);
+    if matches!(policy, ReadRecovery::Conditional(_)) && !has_parity {
+        problems.push("drive.ftl.read_recovery.policy", "no data has parity (drive.ftl.superblock.width), so there are no two kinds; choose \"ladder\", or give a width");
     }
     if errors.counting == Counting::Expected && errors.codewords_per_page.is_some() {
         // All codewords of a read have the same expected number.

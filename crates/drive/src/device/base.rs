@@ -28,6 +28,8 @@ pub struct Base {
     pub audit: Option<Box<Audit>>,
     /// State of recovery from power cuts, if the drive can recover.
     pub power: Option<Box<Persistence>>,
+    /// Time to compute data from the rest of its stripe in a superblock.
+    pub xor: Span,
     /// Bit errors, if flash has any.
     pub errors: Option<Box<Errors>>,
     /// The loss of data for good, in words, if there was one: the drive does nothing any more.
@@ -59,6 +61,7 @@ impl Base {
             time: Time { now: Instant::START, agenda: Agenda::new() },
             flash,
             errors,
+            xor: config.ftl.superblock.map_or(Span::ZERO, |of| of.xor()),
             power: config.recovery.map(|of| Persistence::new(of, config, &ftl)),
             space: Space::new(config, ftl),
             outstanding: 0,

@@ -82,6 +82,12 @@ impl Device {
         if self.base.errors.is_some() && self.begins_again(ended) {
             return;
         }
+        self.tell_owner(ended);
+    }
+
+    /// Reports the end of an operation to its owner.
+    #[inline(always)]
+    pub(super) fn tell_owner(&mut self, ended: Ended) {
         let Self { base, gc, write, port, .. } = self;
         let id = ended.id;
         let group = base.flash.op(id).group;
@@ -105,9 +111,10 @@ impl Device {
                 base.vacate(id);
                 gc.erased(base, id);
             }
-            Owner::RebuildRead(..) | Owner::RebuildWrite(..) | Owner::StripeParity(_) => {
-                self.end_of_rare(id);
-            }
+            Owner::RebuildRead(..)
+            | Owner::RebuildWrite(..)
+            | Owner::StripeParity(_)
+            | Owner::StripeRead(..) => self.end_of_rare(id),
             owner => {
                 if !gc.ended(base, id, owner) {
                     return;
@@ -135,7 +142,11 @@ impl Device {
                 base.vacate(id);
                 base.parity_ended(id, stream);
             }
-            _ => unreachable!("an operation of the rebuild, or parity of a superblock"),
+            Owner::StripeRead(recovery, member) => {
+                end_read(base, gc, id);
+                self.member_read(id, (recovery, member));
+            }
+            _ => unreachable!("an operation of the rebuild, or of a superblock"),
         }
     }
 

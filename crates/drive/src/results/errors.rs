@@ -25,6 +25,9 @@ pub fn of_run(run: &Run, measured: &Measured) -> Value {
         "undecoded_reads": by_source(&counters.undecoded),
         "re_reads": by_source(&counters.re_reads),
         "soft_decodings": by_source(&counters.soft_decodings),
+        "rebuilds": by_source(&counters.rebuilds),
+        "rebuild_failures": by_source(&counters.rebuild_failures),
+        "reads_for_rebuilds": counters.read_for_rebuilds,
         "unrecovered_units": by_source(&counters.unrecovered),
         "poisoned_units": run.device().ftl().poisoned_units(),
         // Uncorrectable mapping units of host reads, per bit that hosts read.

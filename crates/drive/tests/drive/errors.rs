@@ -326,3 +326,136 @@ fn a_code_that_corrects_everything_runs_like_flash_without_errors() {
     let of = with.measured().errors().expect("flash has errors");
     assert!(of.mean_errors() > Some(67.0) && of.re_reads == [0; metrics::HOLDERS]);
 }
+
+// ---- rebuilds from the rest of a stripe -------------------------------------------
+
+/// Superblocks of eight dies on a channel each, all of whose rows have parity; pages of which a stripe
+/// of seven holds the first seven.
+fn striped(parts: &[&[Override]]) -> Vec<Override> {
+    striped_by("{ host = 8, collection = 8 }", parts)
+}
+
+fn striped_by(width: &str, parts: &[&[Override]]) -> Vec<Override> {
+    let own = [
+        set("geometry.channels", 8),
+        set("ftl.allocation.streams", "separate"),
+        set("ftl.superblock", format!("{{ dies = 8, width = {width}, xor = \"3 us\" }}")),
+        set("ftl.over_provisioning.reserved", "40 %"),
+    ];
+    [&[&own[..]], parts].concat().concat()
+}
+
+/// A page cannot be read once its erase block has been read before.
+fn read_once(more: &[Override]) -> Vec<Override> {
+    striped(&[&errors(0.0, 80.5), &[ladder(0)], more])
+}
+
+fn rebuilds(bench: &Bench) -> [u64; 3] {
+    let of = bench.device.errors().expect("flash has errors");
+    let host = Holder::HostRead as usize;
+    [of.rebuilds[host], of.read_for_rebuilds, of.rebuild_failures[host]]
+}
+
+#[test]
+fn what_cannot_be_decoded_is_computed_from_the_rest_of_its_stripe() {
+    let mut bench = Bench::new(&read_once(&[]));
+    bench.alone(Kind::Write, 0, 7 * PAGE);
+    assert_eq!(bench.alone(Kind::Read, 0, PAGE).latency(), READ + DECODE);
+    // The other seven members are on dies and channels of their own.
+    let read = bench.alone(Kind::Read, 0, PAGE);
+    assert_eq!(read.latency(), 2 * (READ + DECODE) + 3 * US);
+    assert_eq!((read.of(State::Xor), read.of(State::Decode)), (3 * US, 2 * DECODE));
+    assert_eq!((read.of(State::Sense), read.of(State::Transfer)), (50 * US, 200 * US));
+    assert_eq!((read.failed, rebuilds(&bench)), (0, [1, 7, 0]));
+    // By now every erase block has been read, so that no page of the stripe can be rebuilt.
+    let read = bench.alone(Kind::Read, PAGE, PAGE);
+    assert_eq!((read.failed, rebuilds(&bench)), (1, [2, 14, 1]));
+    assert_eq!(bench.device.counters().commands(OpKind::Read, Holder::Rebuild), 14);
+}
+
+#[test]
+fn members_that_are_in_memory_are_not_read() {
+    for (pages, members) in [(1, 0), (3, 2), (6, 5)] {
+        let mut bench = Bench::new(&read_once(&[]));
+        bench.alone(Kind::Write, 0, pages * PAGE);
+        bench.alone(Kind::Read, 0, PAGE);
+        let read = bench.alone(Kind::Read, 0, PAGE);
+        assert_eq!((read.failed, rebuilds(&bench)), (0, [1, members, 0]), "{pages} pages");
+        let beside = if members > 0 { READ + DECODE } else { 0 };
+        assert_eq!(read.latency(), READ + DECODE + beside + 3 * US);
+    }
+}
+
+#[test]
+fn members_are_re_read_but_not_rebuilt() {
+    let mut bench = Bench::new(&striped(&[&errors(0.0, 80.5), &[ladder(1)]]));
+    bench.alone(Kind::Write, 0, 7 * PAGE);
+    // 80 errors take a re-read; then 161 do, and 241 are too many for one.
+    for (latency, rebuilt) in [(1, 0), (2, 0), (3, 1)] {
+        let read = bench.alone(Kind::Read, 0, PAGE);
+        let xor = if rebuilt > 0 { 3 * US } else { 0 };
+        assert_eq!(read.latency(), latency * (READ + DECODE) + xor);
+        assert_eq!((read.failed, rebuilds(&bench)), (0, [rebuilt, 7 * rebuilt, 0]));
+    }
+    // All others were read once, so that each of them is read twice now.
+    let read = bench.alone(Kind::Read, 0, PAGE);
+    assert_eq!(read.latency(), 4 * (READ + DECODE) + 3 * US);
+    assert_eq!((read.failed, rebuilds(&bench)), (0, [2, 14, 0]));
+}
+
+#[test]
+fn conditional_re_reads_depend_on_parity() {
+    let policy = |text: &str| [set("ftl.read_recovery", text)];
+    let conditional = policy("{ policy = \"conditional\", protected = 0, unprotected = 9 }");
+    let of = |width: &str| {
+        let mut bench = Bench::new(&striped_by(width, &[&errors(0.0, 80.5), &conditional]));
+        bench.alone(Kind::Write, 0, 7 * PAGE);
+        bench.alone(Kind::Read, 0, PAGE);
+        bench.alone(Kind::Read, 0, PAGE);
+        let re_reads = bench.device.errors().expect("flash has errors").re_reads;
+        (rebuilds(&bench)[0], re_reads[Holder::HostRead as usize])
+    };
+    assert_eq!(of("{ host = 8, collection = 8 }"), (1, 0));
+    assert_eq!(of("{ collection = 8 }"), (0, 1));
+}
+
+#[test]
+fn collection_rebuilds_what_it_moves() {
+    // Every page of a block is read once by collection; the second page of an erase block fails.
+    let text = "[[workload]]\nname = \"writes\"\nreads = \"0 %\"\nsize = \"4 KiB\"\nqueue_depth = 4\n[run]\nrequests = 6000\n";
+    let (law, fill) = (errors(0.0, 20.0), [set("precondition.fill", "sequential")]);
+    let run = run_fast(&experiment(text, &striped(&[&law, &[ladder(0)], &fill])));
+    let errors = run.measured().errors().expect("flash has errors");
+    let gc = Holder::GcRead as usize;
+    assert!(errors.rebuilds[gc] > 100, "{:?}", errors.rebuilds);
+    assert_eq!(errors.unrecovered[gc] > 0, errors.rebuild_failures[gc] > 0);
+    assert!(run.device().ftl().poisoned_units() as u64 <= errors.unrecovered[gc]);
+}
+
+/// A stripe fails with p (1 - (1 - p)^s), for drawn errors and equal members.
+#[test]
+fn stripes_fail_with_the_probability_of_two_members() {
+    let text = "[[workload]]\nname = \"reads\"\nreads = \"100 %\"\nsize = \"4 KiB\"\nqueue_depth = 1\n[run]\nrequests = 20000\n";
+    let law = errors(63.0, 0.0);
+    let drawn = [
+        set("nand.errors.counting", "drawn"),
+        set("precondition.fill", "sequential"),
+        set("run.audit", false),
+    ];
+    let run = run_fast(&experiment(text, &striped(&[&law, &[ladder(0)], &drawn])));
+    let errors = run.measured().errors().expect("flash has errors");
+    let word = nand::errors::Binomial::new(4096).more_than(75, 63.0 / 4096.0);
+    let p = 1.0 - (1.0 - word).powi(8);
+    let failing = p * (1.0 - (1.0 - p).powi(7));
+    let (reads, host) = (20_000.0, Holder::HostRead as usize);
+    let close = |counted: u64, probability: f64| {
+        let deviation = (reads * probability * (1.0 - probability)).sqrt();
+        let expected = reads * probability;
+        assert!((counted as f64 - expected).abs() < 3.0 * deviation, "{counted} {expected}");
+    };
+    assert!(p > 0.2 && p < 0.8, "{p}");
+    close(errors.rebuilds[host], p);
+    close(errors.unrecovered[host], failing);
+    // All pages have the same rate, and are in whole stripes, but for the open row.
+    assert!((errors.expected / (reads * failing) - 1.0).abs() < 0.01, "{}", errors.expected);
+}

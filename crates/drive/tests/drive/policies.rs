@@ -18,8 +18,13 @@ const PARTS: [&str; 7] = [
 ];
 
 /// Parameters that have no default.
-const PARAMETERS: [(&str, &str); 4] =
-    [("within", "\"200 us\""), ("high", "\"80 %\""), ("low", "\"30 %\""), ("reads", "10")];
+const PARAMETERS: [(&str, &str); 5] = [
+    ("protected", "1"),
+    ("within", "\"200 us\""),
+    ("high", "\"80 %\""),
+    ("low", "\"30 %\""),
+    ("reads", "10"),
+];
 
 const BOUNDS_OF_PROGRAMS: &str = "drive.scheduler.program_suspension_bounds.by";
 
@@ -32,8 +37,11 @@ const GANG: &str = "{ channels = 2, control = \"asynchronous\" }";
 const ROUNDS: &str = "drive.scheduler.rounds";
 
 /// Settings that a policy, or a whole family, needs.
-const COMPANIONS: [(&str, &str, &str, &str); 42] = [
+const COMPANIONS: [(&str, &str, &str, &str); 45] = [
     (READ_RECOVERY, "*", "drive.nand.errors", ERRORS),
+    (READ_RECOVERY, "conditional", "drive.ftl.superblock", STRIPES),
+    (READ_RECOVERY, "conditional", "drive.ftl.allocation.streams", "separate"),
+    (READ_RECOVERY, "conditional", "drive.ftl.over_provisioning.spare", "200 %"),
     (COPIES, "*", "drive.ftl.gc.copy_back", "true"),
     (COPIES, "odd-even", RESERVED, "copied"),
     (COPIES, "odd-even", "drive.ftl.gc.preemptible", "false"),
@@ -76,6 +84,7 @@ const COMPANIONS: [(&str, &str, &str, &str); 42] = [
     (PARTIAL, "plane", "drive.buffer.order", "fifo"),
     (PARTIAL, "plane", "workload[0].size", "1 KiB"),
 ];
+const STRIPES: &str = "{ dies = 2, width = { host = 2, collection = 2 } }";
 const READ_RECOVERY: &str = "drive.ftl.read_recovery";
 const ERRORS: &str = "{ chip = \"tlc-72-layer\", codeword = \"512 B\", corrects = 75, re_read_scale = 2.0, initial_cycles = 8000 }";
 const COPIES: &str = "drive.nand.copy_back_pages";

@@ -12,6 +12,9 @@ settings::family! {
     ReadRecovery asks next(data: &Undecoded) -> Step;
     /// Re-reads, then soft decoding, then the rest of the stripe, as far as each is there.
     "ladder" => ladder::Ladder,
+    /// As the ladder, with fewer re-reads for data that has parity, which can be rebuilt: the
+    /// conditional re-read of HRM [FAST19].
+    "conditional" => conditional::Conditional,
     /// Nothing is tried.
     "none" => none::None,
 }
@@ -23,10 +26,12 @@ impl Default for ReadRecovery {
 }
 
 impl ReadRecovery {
-    /// Most re-reads of data; `None` for any number.
-    pub fn most_re_reads(&self) -> Option<u32> {
+    /// Most re-reads of data, by its protection; `None` for any number.
+    pub fn most_re_reads(&self, is_protected: bool) -> Option<u32> {
         match self {
             Self::Ladder(of) => of.re_reads,
+            Self::Conditional(of) if is_protected => Some(of.protected),
+            Self::Conditional(of) => of.unprotected,
             Self::None(_) => Some(0),
         }
     }
@@ -57,7 +62,14 @@ mod tests {
         /// and re-reads as often as allowed.
         #[test]
         fn a_limited_ladder_ends(most in 0u32..9, is_protected: bool, has_soft_decoding: bool) {
-            for policy in [ReadRecovery::Ladder(ladder::Ladder { re_reads: Some(most) })] {
+            let policies = [
+                ReadRecovery::Ladder(ladder::Ladder { re_reads: Some(most) }),
+                ReadRecovery::Conditional(conditional::Conditional {
+                    protected: most,
+                    unprotected: Some(most),
+                }),
+            ];
+            for policy in policies {
                 let mut data = Undecoded {
                     re_reads: 0, is_protected, has_soft_decoding, was_decoded_softly: false,
                 };

@@ -21,6 +21,13 @@ pub struct ErrorCounters {
     pub re_reads: [u64; HOLDERS],
     /// Soft decodings, by the same.
     pub soft_decodings: [u64; HOLDERS],
+    /// Reads whose data the rest of its stripe was read for, by the same, and of these those that
+    /// failed because another member could not be read, either.
+    pub rebuilds: [u64; HOLDERS],
+    /// See `rebuilds`.
+    pub rebuild_failures: [u64; HOLDERS],
+    /// Reads of other members.
+    pub read_for_rebuilds: u64,
     /// Mapping units that could not be read at all, by the same.
     pub unrecovered: [u64; HOLDERS],
     /// Expected number of such units in reads of hosts: the sum of their probabilities.
@@ -38,6 +45,9 @@ impl ErrorCounters {
             undecoded: [0; HOLDERS],
             re_reads: [0; HOLDERS],
             soft_decodings: [0; HOLDERS],
+            rebuilds: [0; HOLDERS],
+            rebuild_failures: [0; HOLDERS],
+            read_for_rebuilds: 0,
             unrecovered: [0; HOLDERS],
             expected: 0.0,
         }
@@ -110,6 +120,9 @@ impl ErrorCounters {
             undecoded: minus(&self.undecoded, &earlier.undecoded),
             re_reads: minus(&self.re_reads, &earlier.re_reads),
             soft_decodings: minus(&self.soft_decodings, &earlier.soft_decodings),
+            rebuilds: minus(&self.rebuilds, &earlier.rebuilds),
+            rebuild_failures: minus(&self.rebuild_failures, &earlier.rebuild_failures),
+            read_for_rebuilds: self.read_for_rebuilds - earlier.read_for_rebuilds,
             unrecovered: minus(&self.unrecovered, &earlier.unrecovered),
             expected: self.expected - earlier.expected,
         }

@@ -7,19 +7,22 @@
 
 mod counters;
 mod rate;
+mod rebuild;
 mod recover;
 
 pub use counters::ErrorCounters;
 
 use crate::config::DriveConfig;
-use crate::device::ids::RecoveryId;
+use crate::device::ids::{OpId, RecoveryId};
+use crate::device::join::{Aside, Join};
 use engine::{IdOrNone, Instant, Slab, Span, Stream, Streams};
 use ftl::read_recovery::ReadRecovery;
 use ftl::{Batch, Ftl};
-use metrics::Holder;
+use metrics::{Blame, Holder};
 use nand::Geometry;
 use nand::errors::{Code, Counting, SoftDecoding, Wrong, thin};
 use rate::Rates;
+use std::collections::BTreeSet;
 
 /// Errors of a drive's flash, and reads that are being recovered.
 #[derive(Clone)]
@@ -43,12 +46,16 @@ pub struct Errors {
     /// Codewords of the present read that cannot be decoded, kept for its memory.
     wrong: Vec<Wrong>,
     counters: ErrorCounters,
+    /// Units that the read of a member did not get, until that read is handled.
+    lost_of_member: BTreeSet<u32>,
+    /// Blames of critical members.
+    aside: Aside,
     /// Time to decode the read that goes to its owner next.
     last_decode: Span,
 }
 
 /// A read whose data could not be decoded so far.
-#[derive(Clone, Default)]
+#[derive(Clone)]
 struct Recovery {
     /// The codewords that could not be decoded.
     wrong: Vec<Wrong>,
@@ -61,6 +68,42 @@ struct Recovery {
     holder: Holder,
     /// Time of sensing and transfers that was charged before the present attempt.
     served: [Span; 2],
+    /// The operation that reads.
+    op: OpId,
+    rebuild: Rebuild,
+    /// Reads of the other members of its stripe, units that these did not get, and their blame.
+    members: Join,
+    lost: BTreeSet<u32>,
+    blame: Blame,
+}
+
+impl Recovery {
+    /// The recovery of an operation, with nothing known yet.
+    fn of(op: OpId) -> Self {
+        Self {
+            wrong: Vec::new(),
+            re_reads: 0,
+            softly: false,
+            senses_left: 0,
+            holder: Holder::HostRead,
+            served: [Span::ZERO; 2],
+            op,
+            rebuild: Rebuild::No,
+            members: Join::default(),
+            lost: BTreeSet::new(),
+            blame: Blame::NONE,
+        }
+    }
+}
+
+/// Progress of the rebuild of what a read could not decode.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Rebuild {
+    No,
+    /// It begins when the last attempt has been decoded in vain.
+    Due,
+    /// The other members are read.
+    UnderWay,
 }
 
 /// A read as errors see it.
@@ -101,6 +144,8 @@ impl Errors {
             of_operation: Vec::new(),
             wrong: Vec::new(),
             counters: ErrorCounters::new(bits),
+            lost_of_member: BTreeSet::new(),
+            aside: Aside::default(),
             last_decode: Span::ZERO,
         }))
     }
@@ -131,7 +176,8 @@ impl Errors {
                 let rate = self.rates.of(ftl, now, read.at, plane as u32, row);
                 self.counters.decoded_first(rate, words);
                 if read.holder == Holder::HostRead {
-                    self.counters.expected += self.expected_units(rate, words);
+                    let width = ftl.stripe_width(read.at.block);
+                    self.counters.expected += self.expected_units(rate, words, width);
                 }
                 self.find_wrong(rate, words, first);
                 first += words;
@@ -139,17 +185,20 @@ impl Errors {
         }
     }
 
-    /// Expected number of mapping units that a read of codewords does not get at all.
+    /// Expected number of mapping units that a read of codewords does not get at all. The other members
+    /// of a stripe, of which there are `width` in all, are taken to have the same rate.
     #[inline]
-    fn expected_units(&mut self, rate: f64, words: u32) -> f64 {
-        let Some(re_reads) = self.policy.most_re_reads() else { return 0.0 };
+    fn expected_units(&mut self, rate: f64, words: u32, width: Option<u32>) -> f64 {
+        let Some(re_reads) = self.policy.most_re_reads(width.is_some()) else { return 0.0 };
         let rate = rate / libm::pow(self.re_read_scale, f64::from(re_reads));
         let code = self.soft_decoder.as_mut().map(|(_, code)| code).or(self.code.as_mut());
         let Some(code) = code else { return 0.0 };
         let word = code.about(rate);
         let of_unit = words.min(self.words_of_unit);
         let units = f64::from(words) / f64::from(of_unit);
-        units * -libm::expm1(f64::from(of_unit) * libm::log1p(-word))
+        let any = |count: u32, each: f64| -libm::expm1(f64::from(count) * libm::log1p(-each));
+        let unit = any(of_unit, word);
+        units * unit * width.map_or(1.0, |width| any(width - 1, unit))
     }
 
     /// Adds the codewords of a page that cannot be decoded; `first` is the number of its first.
@@ -193,7 +242,7 @@ impl Errors {
 
     /// The recovery of an operation, if there is one.
     #[inline]
-    fn recovery_of(&self, op: crate::device::ids::OpId) -> Option<RecoveryId> {
+    fn recovery_of(&self, op: OpId) -> Option<RecoveryId> {
         self.of_operation.get(op.0 as usize).and_then(|id| id.get())
     }
 }

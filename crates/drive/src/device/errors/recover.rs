@@ -2,7 +2,7 @@
 
 use crate::device::Device;
 use crate::device::base::Base;
-use crate::device::errors::{ErrorCounters, Errors, ReadOf, Recovery};
+use crate::device::errors::{ErrorCounters, Errors, ReadOf, Rebuild, Recovery};
 use crate::device::event::Event;
 use crate::device::flash::counters::OpKind;
 use crate::device::flash::end::Ended;
@@ -33,16 +33,33 @@ impl Device {
         base.read_with_errors(ended.id)
     }
 
-    /// Decoding of a read has failed: its next attempt begins.
+    /// Decoding of a read has failed, and its next attempt begins; or its data is rebuilt.
     #[inline(never)]
     pub(in crate::device) fn undecoded(&mut self, id: OpId) {
         let base = &mut self.base;
-        base.flash.begin_again(&mut base.time, &mut base.space, id);
+        let recovery = base.errors().recovery_of(id).expect("it is being recovered");
+        match base.errors().recoveries[recovery].rebuild {
+            Rebuild::No => base.flash.begin_again(&mut base.time, &mut base.space, id),
+            Rebuild::Due => {
+                base.errors().recoveries[recovery].rebuild = Rebuild::UnderWay;
+                base.begin_rebuild(id, recovery);
+            }
+            Rebuild::UnderWay => {
+                base.end_rebuild(id, recovery);
+                let owner = self.base.flash.op(id).owner;
+                self.tell_owner(Ended { id, owner });
+            }
+        }
+    }
+
+    /// Handles the end of the read of another member of a stripe.
+    pub(in crate::device) fn member_read(&mut self, id: OpId, member: (RecoveryId, u32)) {
+        self.base.member_read(id, member);
     }
 }
 
 impl Base {
-    fn errors(&mut self) -> &mut Errors {
+    pub(super) fn errors(&mut self) -> &mut Errors {
         self.errors.as_mut().expect("flash has errors")
     }
 
@@ -82,8 +99,8 @@ impl Base {
 
     /// Begins the next attempt, if the policy knows one; returns true if it does.
     fn next_attempt(&mut self, id: OpId, recovery: RecoveryId) -> bool {
-        let errors = self.errors();
-        let step = errors.next_step(recovery);
+        let is_protected = self.is_protected(id);
+        let step = self.errors().next_step(recovery, is_protected);
         if step == Step::GiveUp {
             self.give_up(id, recovery);
             return false;
@@ -99,10 +116,11 @@ impl Base {
         }
         debug_assert!(!matches!(owner, Owner::StreamOut(_)), "what streams is not decoded");
         self.errors().begin_step(recovery, step);
-        // The owner counts the rows of the attempt that ends with it.
-        let op = self.flash.op(id);
-        let (block, rows) = (op.block, self.flash.transferred(id).rows);
-        self.space.ftl.note_sensed(block, rows);
+        if step != Step::Rebuild {
+            // The owner counts the rows of the last attempt.
+            let (block, rows) = (self.flash.op(id).block, self.flash.transferred(id).rows);
+            self.space.ftl.note_sensed(block, rows);
+        }
         self.flash.step_aside(&mut self.time, &mut self.space, id);
         let at = self.time.now + decode;
         self.time.agenda.schedule(at, Event::Undecoded(id), self.flash.op(id).seq);
@@ -153,7 +171,7 @@ impl Base {
     /// Ends the recovery of a read whose data cannot be read. Its owner gets the number of mapping
     /// units without data; units that are moved have none from now on.
     #[cold]
-    fn give_up(&mut self, id: OpId, recovery: RecoveryId) {
+    pub(super) fn give_up(&mut self, id: OpId, recovery: RecoveryId) {
         let places = self.units_without(id, recovery);
         let errors = self.errors();
         let holder = errors.recoveries[recovery].holder;
@@ -161,6 +179,10 @@ impl Base {
         errors.end_recovery(id);
         let op = self.flash.op(id);
         let first = self.space.ftl.layout.first_unit(op.block, op.batch);
+        if let Owner::StripeRead(..) = op.owner {
+            self.errors().lost_of_member = places;
+            return;
+        }
         if let Owner::CollectRead(slots) = op.owner {
             let slots: Vec<u32> = bits(slots.bits()).map(|slot| slot as u32).collect();
             for place in &places {
@@ -187,19 +209,20 @@ impl Errors {
     /// Begins the recovery of a read that was read for the first time.
     fn begin_recovery(&mut self, op: OpId, holder: Holder) -> RecoveryId {
         ErrorCounters::count(&mut self.counters.undecoded, holder);
-        let id = self.recoveries.reuse_or_insert_with(Recovery::default);
+        let id = self.recoveries.reuse_or_insert_with(|| Recovery::of(op));
         let recovery = &mut self.recoveries[id];
         recovery.wrong.clear();
         std::mem::swap(&mut recovery.wrong, &mut self.wrong);
         (recovery.re_reads, recovery.softly, recovery.senses_left) = (0, false, 0);
         (recovery.holder, recovery.served) = (holder, [Span::ZERO; 2]);
+        (recovery.op, recovery.rebuild) = (op, Rebuild::No);
         if self.of_operation.len() <= op.0 as usize {
             self.of_operation.resize(op.0 as usize + 1, IdOrNone::NONE);
         }
         self.of_operation[op.0 as usize] = IdOrNone::some(id);
         id
     }
-    fn end_recovery(&mut self, op: OpId) {
+    pub(super) fn end_recovery(&mut self, op: OpId) {
         if let Some(id) = self.of_operation[op.0 as usize].take() {
             self.recoveries.remove(id);
         }
@@ -215,14 +238,14 @@ impl Errors {
         }
     }
 
-    fn next_step(&self, id: RecoveryId) -> Step {
+    fn next_step(&self, id: RecoveryId, is_protected: bool) -> Step {
         let recovery = &self.recoveries[id];
         if recovery.senses_left > 0 {
             return Step::SoftDecoding;
         }
         let data = Undecoded {
             re_reads: recovery.re_reads,
-            is_protected: false,
+            is_protected,
             has_soft_decoding: self.soft_decoder.is_some(),
             was_decoded_softly: recovery.softly,
         };
@@ -247,7 +270,11 @@ impl Errors {
                 recovery.senses_left = soft_decoding.senses - 1;
                 ErrorCounters::count(&mut self.counters.soft_decodings, recovery.holder);
             }
-            Step::Rebuild | Step::GiveUp => unreachable!("no attempt of its own"),
+            Step::Rebuild => {
+                recovery.rebuild = Rebuild::Due;
+                ErrorCounters::count(&mut self.counters.rebuilds, recovery.holder);
+            }
+            Step::GiveUp => unreachable!("no attempt"),
         }
     }
 }

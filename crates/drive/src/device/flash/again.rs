@@ -51,6 +51,11 @@ impl Flash {
         self.note_vacated(time, group, cells, channel);
     }
 
+    /// Lets an operation that has freed its units hold none when it ends.
+    pub(in crate::device) fn hold_nothing(&mut self, id: OpId) {
+        self.ops[id].cells = 0;
+    }
+
     /// Lets a read begin anew. It is older than all that waits in its class, so it goes first there.
     pub(in crate::device) fn begin_again<P: Placement>(
         &mut self,

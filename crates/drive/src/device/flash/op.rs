@@ -2,7 +2,9 @@
 
 use crate::device::blames::{BlameId, Blames, UNCHARGED};
 use crate::device::flash::counters::OpKind;
-use crate::device::ids::{EntryId, JobId, OpId, PayloadId, RebuildId, RequestId, UpdateId};
+use crate::device::ids::{
+    EntryId, JobId, OpId, PayloadId, RebuildId, RecoveryId, RequestId, UpdateId,
+};
 use engine::{IdOrNone, Instant, Slab, Span};
 use ftl::{Batch, BinId, BlockId, Stream};
 use metrics::{Blame, Holder, Ledger, SnapshotId, Snapshots, State};
@@ -36,6 +38,8 @@ pub enum Owner {
     CollectErase,
     /// Parity of a stripe of a superblock, whose data a stream has written.
     StripeParity(Stream),
+    /// A member of a stripe of a superblock, read to rebuild another one.
+    StripeRead(RecoveryId, u32),
     /// A batch of a victim that is transferred out to a program in another package.
     StreamOut(OpId),
     /// A batch that came from another package, and its old place.

@@ -156,6 +156,28 @@ fn of_beginning() -> Vec<Case> {
     ]
 }
 
+/// A drive of eight dies on channels of their own, whose stripes have parity, and on which every
+/// bit is wrong: six re-reads leave 64 errors in a codeword.
+fn of_stripes(parameter: &'static str) -> Case {
+    of_widths(parameter, "{ host = 8, collection = 8 }")
+}
+
+fn of_widths(parameter: &'static str, width: &str) -> Case {
+    recovered(parameter, 4096.0, &[]).given(&[
+        set("geometry.channels", 8),
+        set("ftl.allocation.streams", "separate"),
+        set("ftl.over_provisioning.reserved", "60 %"),
+        set("ftl.superblock", format!("{{ dies = 8, width = {width} }}")),
+    ])
+}
+
+fn re_reads(scene: &Scene) -> u64 {
+    let mut bench = scene.bench();
+    bench.alone(Kind::Write, 0, PAGE);
+    bench.alone(Kind::Read, 0, PAGE);
+    bench.device.errors().map_or(0, |errors| errors.re_reads[0])
+}
+
 pub fn cases() -> Vec<Case> {
     let one = [set("ftl.read_recovery", "{ policy = \"ladder\", re_reads = 1 }")];
     let soft_decoding = [set("nand.errors.soft_decoding", "{ corrects = 100, senses = 3, decode = \"40 us\" }")];
@@ -218,6 +240,35 @@ pub fn cases() -> Vec<Case> {
             .see("failed units", failed)
             .under([("{ policy = \"ladder\", re_reads = 4 }", 0), ("{ policy = \"none\" }", 1)])
             .left_out(0),
+        of_stripes("drive.ftl.read_recovery.policy")
+            .at("drive.ftl.read_recovery")
+            .beside(&[
+                "drive.ftl.read_recovery(ladder).re_reads",
+                "drive.ftl.read_recovery(conditional).protected",
+            ])
+            .see("re-reads", re_reads)
+            .under([
+                ("{ policy = \"ladder\", re_reads = 4 }", 4),
+                ("{ policy = \"conditional\", protected = 2 }", 2),
+            ]),
+        of_stripes("drive.ftl.read_recovery(conditional).protected")
+            .given(&[set("ftl.read_recovery", "{ policy = \"conditional\", protected = 1 }")])
+            .see("re-reads", re_reads)
+            .under([("1", 1), ("3", 3)]),
+        // Hosts write without parity.
+        of_widths("drive.ftl.read_recovery(conditional).unprotected", "{ collection = 8 }")
+            .given(&[set("ftl.read_recovery", "{ policy = \"conditional\", protected = 1 }")])
+            .see("re-reads", re_reads)
+            .under([("2", 2), ("3", 3)]),
+        of_stripes("drive.ftl.superblock.xor")
+            .given(&[set("ftl.read_recovery", "{ policy = \"ladder\", re_reads = 0 }")])
+            .see("a read that is rebuilt from memory, ns", |scene| {
+                let mut bench = scene.bench();
+                bench.alone(Kind::Write, 0, PAGE);
+                bench.alone(Kind::Read, 0, PAGE).latency()
+            })
+            .under([("0 us", READ), ("7 us", READ + 7 * US)])
+            .left_out(READ),
     ]);
     cases
 }
