@@ -28,6 +28,8 @@ pub struct Base {
     pub audit: Option<Box<Audit>>,
     /// State of recovery from power cuts, if the drive can recover.
     pub power: Option<Box<Persistence>>,
+    /// Time to decode the read whose end is being handled.
+    pub decode: Span,
     /// Time to compute data from the rest of its stripe in a superblock.
     pub xor: Span,
     /// Bit errors, if flash has any.
@@ -59,6 +61,7 @@ impl Base {
         }
         Self {
             time: Time { now: Instant::START, agenda: Agenda::new() },
+            decode: flash.timing().decode,
             flash,
             errors,
             xor: config.ftl.superblock.map_or(Span::ZERO, |of| of.xor()),
@@ -120,14 +123,9 @@ impl Base {
     pub fn leave(&mut self, id: OpId, group: GroupId) {
         self.flash.leave(&mut self.time, &mut self.space, id, group);
     }
-    /// Time to decode the read whose end is being handled.
-    #[inline]
-    pub fn time_to_decode(&self) -> Span {
-        self.errors.as_ref().map_or(self.flash.timing().decode, |errors| errors.last_decode())
-    }
     /// Charges an operation that has left its channel with decoding; returns the end of that.
     pub fn decoded(&mut self, op: OpId) -> Instant {
-        let decode = self.time_to_decode();
+        let decode = self.decode;
         self.flash.blame_mut(op).charge(State::Decode, decode);
         self.time.now + decode
     }

@@ -40,7 +40,7 @@ impl Device {
             Event::Complete(request) if port.needs_bus() => port.complete_by_bus(base, request),
             Event::Complete(request) => port.complete(base, request),
             Event::Crossed(request) => port.crossed(base, request),
-            Event::Undecoded(op) => self.undecoded(op),
+            Event::Undecoded(op) => return base.undecoded(op),
             Event::RestRead(entry) => write.entry_ready(base, entry),
             Event::ParityKnown(update) => write.parity_known(base, &mut port.requests, update),
             Event::Partial(pool) => write.partial_due(base, pool),
@@ -82,12 +82,6 @@ impl Device {
         if self.base.errors.is_some() && self.begins_again(ended) {
             return;
         }
-        self.tell_owner(ended);
-    }
-
-    /// Reports the end of an operation to its owner.
-    #[inline(always)]
-    pub(super) fn tell_owner(&mut self, ended: Ended) {
         let Self { base, gc, write, port, .. } = self;
         let id = ended.id;
         let group = base.flash.op(id).group;
@@ -142,7 +136,7 @@ impl Device {
                 base.vacate(id);
                 base.parity_ended(id, stream);
             }
-            Owner::StripeRead(recovery, member) => {
+            Owner::StripeRead(recovery, member, _) => {
                 end_read(base, gc, id);
                 self.member_read(id, (recovery, member));
             }

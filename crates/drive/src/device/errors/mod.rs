@@ -50,8 +50,6 @@ pub struct Errors {
     lost_of_member: BTreeSet<u32>,
     /// Blames of critical members.
     aside: Aside,
-    /// Time to decode the read that goes to its owner next.
-    last_decode: Span,
 }
 
 /// A read whose data could not be decoded so far.
@@ -146,7 +144,6 @@ impl Errors {
             counters: ErrorCounters::new(bits),
             lost_of_member: BTreeSet::new(),
             aside: Aside::default(),
-            last_decode: Span::ZERO,
         }))
     }
 
@@ -157,10 +154,6 @@ impl Errors {
     }
     pub fn counters(&self) -> &ErrorCounters {
         &self.counters
-    }
-    /// Time to decode the read that goes to its owner now.
-    pub fn last_decode(&self) -> Span {
-        self.last_decode
     }
 
     /// Reads for the first time: finds the codewords that cannot be decoded, and counts what was read.

@@ -33,8 +33,9 @@ impl Base {
             let xor = self.xor;
             return self.schedule_rebuilt(id, self.time.now + xor);
         }
+        let is_collection = self.flash.op(id).is_collection();
         for (member, at) in (0..).zip(members) {
-            self.ask_member(id, at, Owner::StripeRead(recovery, member));
+            self.ask_member(id, at, Owner::StripeRead(recovery, member, is_collection));
         }
     }
 
@@ -109,7 +110,7 @@ impl Base {
             self.flash.blame_mut(id).add(blame);
         }
         errors.counters.rebuild_failures[holder as usize] += u64::from(is_lost);
-        errors.last_decode = engine::Span::ZERO;
+        self.decode = engine::Span::ZERO;
         // It occupies nothing any more.
         self.flash.hold_nothing(id);
         match is_lost {

@@ -23,6 +23,7 @@ impl Device {
         let base = &mut self.base;
         let op = base.flash.op(ended.id);
         match op.kind {
+            OpKind::Read if base.flash.holds_nothing(ended.id) => return false,
             OpKind::Read => {}
             OpKind::Program => {
                 base.space.ftl.note_program(op.block, base.time.now.as_ns());
@@ -33,25 +34,6 @@ impl Device {
         base.read_with_errors(ended.id)
     }
 
-    /// Decoding of a read has failed, and its next attempt begins; or its data is rebuilt.
-    #[inline(never)]
-    pub(in crate::device) fn undecoded(&mut self, id: OpId) {
-        let base = &mut self.base;
-        let recovery = base.errors().recovery_of(id).expect("it is being recovered");
-        match base.errors().recoveries[recovery].rebuild {
-            Rebuild::No => base.flash.begin_again(&mut base.time, &mut base.space, id),
-            Rebuild::Due => {
-                base.errors().recoveries[recovery].rebuild = Rebuild::UnderWay;
-                base.begin_rebuild(id, recovery);
-            }
-            Rebuild::UnderWay => {
-                base.end_rebuild(id, recovery);
-                let owner = self.base.flash.op(id).owner;
-                self.tell_owner(Ended { id, owner });
-            }
-        }
-    }
-
     /// Handles the end of the read of another member of a stripe.
     pub(in crate::device) fn member_read(&mut self, id: OpId, member: (RecoveryId, u32)) {
         self.base.member_read(id, member);
@@ -59,6 +41,26 @@ impl Device {
 }
 
 impl Base {
+    /// Decoding of a read has failed, and its next attempt begins; or its data is rebuilt. Returns the
+    /// read if it is over.
+    #[cold]
+    #[inline(never)]
+    pub(in crate::device) fn undecoded(&mut self, id: OpId) -> Option<Ended> {
+        let recovery = self.errors().recovery_of(id).expect("it is being recovered");
+        match self.errors().recoveries[recovery].rebuild {
+            Rebuild::No => self.flash.begin_again(&mut self.time, &mut self.space, id),
+            Rebuild::Due => {
+                self.errors().recoveries[recovery].rebuild = Rebuild::UnderWay;
+                self.begin_rebuild(id, recovery);
+            }
+            Rebuild::UnderWay => {
+                self.end_rebuild(id, recovery);
+                return Some(Ended { id, owner: self.flash.op(id).owner });
+            }
+        }
+        None
+    }
+
     pub(super) fn errors(&mut self) -> &mut Errors {
         self.errors.as_mut().expect("flash has errors")
     }
@@ -79,7 +81,7 @@ impl Base {
             Some(recovery) => errors.recoveries[recovery].wrong.is_empty(),
         };
         if recovery.is_none() && is_decoded {
-            self.errors().last_decode = self.flash.timing().decode;
+            self.decode = self.flash.timing().decode;
             return false;
         }
         let recovery = match recovery {
@@ -89,7 +91,7 @@ impl Base {
                 recovery
             }
         };
-        self.errors().last_decode = self.decode_time(recovery);
+        self.decode = self.decode_time(recovery);
         if is_decoded {
             self.errors().end_recovery(id);
             return false;
@@ -106,7 +108,7 @@ impl Base {
             return false;
         }
         let owner = self.flash.op(id).owner;
-        let decode = self.errors().last_decode;
+        let decode = self.decode;
         if !self.flash.op(id).is_collection() {
             let is_first = self.flash.op(id).holder != Holder::ReRead;
             let state = if is_first { State::Decode } else { State::ReRead };

@@ -56,6 +56,11 @@ impl Flash {
         self.ops[id].cells = 0;
     }
 
+    /// True if an operation freed its units before it ended.
+    pub(in crate::device) fn holds_nothing(&self, id: OpId) -> bool {
+        self.ops[id].cells == 0
+    }
+
     /// Lets a read begin anew. It is older than all that waits in its class, so it goes first there.
     pub(in crate::device) fn begin_again<P: Placement>(
         &mut self,

@@ -9,8 +9,12 @@ impl Flash {
     /// batches.
     #[inline(always)]
     pub(super) fn place_id(&self, bin: BinId, batch: u32) -> PlaceId {
-        let lane = if self.lanes > 1 { batch % self.lanes } else { 0 };
-        PlaceId(bin.0 * self.lanes + lane)
+        if self.lanes == 1 { PlaceId(bin.0) } else { self.place_in_lane(bin, batch) }
+    }
+    #[cold]
+    #[inline(never)]
+    fn place_in_lane(&self, bin: BinId, batch: u32) -> PlaceId {
+        PlaceId(bin.0 * self.lanes + batch % self.lanes)
     }
     /// The place of a bin, or of its first lane, which stands for all of them where one unit is blamed
     /// for a wait for space.

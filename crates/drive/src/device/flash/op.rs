@@ -38,8 +38,8 @@ pub enum Owner {
     CollectErase,
     /// Parity of a stripe of a superblock, whose data a stream has written.
     StripeParity(Stream),
-    /// A member of a stripe of a superblock, read to rebuild another one.
-    StripeRead(RecoveryId, u32),
+    /// A member of a stripe of a superblock, read to rebuild another one; true if collection reads that.
+    StripeRead(RecoveryId, u32, bool),
     /// A batch of a victim that is transferred out to a program in another package.
     StreamOut(OpId),
     /// A batch that came from another package, and its old place.
@@ -178,6 +178,7 @@ impl Op {
                 | Owner::CollectMove(_)
                 | Owner::CollectErase
                 | Owner::StripeParity(Stream::Gc | Stream::Scrub)
+                | Owner::StripeRead(_, _, true)
                 | Owner::StreamOut(_)
                 | Owner::Streamed(_)
         )

@@ -313,7 +313,7 @@ impl Flash {
 
     /// Frees the cells of an operation that has ended. Their ledgers are updated only when it
     /// leaves ([`Flash::leave`]), at the same moment: by then most cells have been occupied again.
-    #[inline]
+    #[inline(always)]
     pub(in crate::device) fn vacate(&mut self, id: OpId) {
         let op = &self.ops[id];
         self.groups[op.group].busy &= !op.cells;

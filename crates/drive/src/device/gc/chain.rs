@@ -11,6 +11,7 @@ use ftl::{Batch, BinId};
 impl Gc {
     /// Continues after a batch of a victim is read: programs it if the whole batch is valid and
     /// nothing else was read before it. Returns true if it does.
+    #[inline(always)]
     pub(in crate::device) fn chain_program(
         &mut self,
         base: &mut Base,
@@ -48,7 +49,7 @@ impl Gc {
 
     /// True if a read may follow the end of a move from `from` on the same units, so that they need
     /// not be freed before.
-    #[inline]
+    #[inline(always)]
     pub(in crate::device) fn may_chain_read(&self, base: &Base, bin: BinId, from: Batch) -> bool {
         let job = &self.jobs[bin];
         // A block that is read completely is erased after the last move from it, on units that must

@@ -115,6 +115,7 @@ impl Gc {
     }
 
     /// Continues after valid units of a victim were read into the controller.
+    #[inline(always)]
     pub(in crate::device) fn collect_read_ended(&mut self, base: &mut Base, op: OpId, valid: u64) {
         let at = base.flash.op(op).at();
         let bin = base.flash.op(op).bin;
@@ -166,6 +167,7 @@ impl Gc {
     }
 
     /// Commits moved units, which are on flash in their new place.
+    #[inline(always)]
     pub(in crate::device) fn collect_write_ended(
         &mut self,
         base: &mut Base,

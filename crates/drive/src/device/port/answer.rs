@@ -84,12 +84,18 @@ impl Port {
         self.digest.mix(completion.arrived.as_ns());
         self.digest.mix(latency.as_ns() << 8 | completion.command.kind.index() as u64);
         if completion.failed > 0 {
-            self.digest.mix(completion.failed.into());
+            self.mix_failed(completion.failed);
         }
         base.command_ended();
         self.requests.remove(id, self.done.is_empty(), base.flash.blames());
         debug_assert_eq!(self.requests.under_way(), base.outstanding(), "both count commands");
         self.done.push(completion);
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn mix_failed(&mut self, units: u32) {
+        self.digest.mix(units.into());
     }
 
     /// Answers requests whose last parts were written or read for others.

@@ -140,7 +140,7 @@ impl Port {
         op: OpId,
         (id, part): (RequestId, u32),
     ) {
-        let decode = base.time_to_decode();
+        let decode = base.decode;
         let at = base.time.now + decode;
         let failed = base.flash.op(op).failed;
         if failed > 0 {
