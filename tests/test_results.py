@@ -247,6 +247,23 @@ def test_tables_agree_with_the_summary(result):
     assert len(result.wear) == result.summary["config"]["drive"]["geometry"]["channels"] * 64
 
 
+def test_drives_with_bit_errors_have_a_table_of_them(small, result, tmp_path):
+    chip = {"chip": "tlc-72-layer", "codeword": "512 B", "re_read_scale": 2, "corrects": 75}
+    worn = fs.Experiment.from_dict(small).replace(
+        {"drive.nand.errors": chip | {"initial_cycles": 5000}, "run.audit": False}
+    )
+    ran = fs.run(worn)
+    ran.save(tmp_path / "worn")
+    for kept in (ran, fs.Result.load(tmp_path / "worn"), pickle.loads(pickle.dumps(ran))):
+        counted = kept.errors["first_decodes"].sum()
+        codewords = kept.summary["errors"]["first_decodes"]["codewords"]
+        assert counted == pytest.approx(codewords, rel=1e-6)
+    with pytest.raises(fs.OutputError, match="no bit errors"):
+        _ = result.errors
+    swept = fs.sweep(worn, seeds=1, out=tmp_path / "sweep", tables=True)
+    assert swept.result(1).errors.columns == ran.errors.columns
+
+
 def test_percentiles_of_tables_are_those_of_the_summary(result):
     exact = result.summary["initiators"][0]["read"]["latency_ns"]
     for name in (

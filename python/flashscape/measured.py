@@ -71,6 +71,11 @@ class Measured(ABC):
         return self.frame("units")
 
     @cached_property
+    def errors(self) -> pl.DataFrame:
+        """Codewords by their number of errors; OutputError if the drive has no bit errors."""
+        return self.frame("errors")
+
+    @cached_property
     def slowest(self) -> pl.DataFrame:
         """The slowest requests of each initiator and kind, with the time in each state.
 

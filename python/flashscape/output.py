@@ -6,7 +6,7 @@ import contextlib
 import os
 import shutil
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from flashscape.errors import OutputError
 from flashscape.locking import Lock, Taken, is_lock
@@ -28,14 +28,24 @@ COLUMNS = {
     "wear": {"block", "bin", "erases", "state"},
     "units": {"unit", "busy"},
     "slowest": {"initiator", "kind", "latency_ns"},
+    "errors": {"errors", "first_decodes", "later_decodes"},
 }
 """Required columns of each table's file."""
 TABLES = tuple(COLUMNS)
+
+ERRORS = "errors"
+"""Table that only drives with bit errors have."""
 
 OURS = (SUMMARY, PICTURE, REQUESTS, *(f"{name}.parquet" for name in TABLES))
 """All files of a directory of results; the summary first: a set without it is none."""
 
 _STAGING = ".unfinished-"
+
+
+def tables_of(config: dict[str, Any]) -> tuple[str, ...]:
+    """Return the tables of a run of a configuration."""
+    has_errors = config["drive"]["nand"].get("errors") is not None
+    return tuple(name for name in TABLES if has_errors or name != ERRORS)
 
 
 class Directory:

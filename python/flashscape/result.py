@@ -109,6 +109,10 @@ class Result(Measured):
         """Return a table by its name; raise OutputError if its file is missing."""
         import polars
 
+        if name not in self._names:
+            raise OutputError(
+                f"this run has no table {name}: its drive has no bit errors (drive.nand.errors)"
+            )
         table = self._tables[name]
         if not isinstance(table, Path):
             return polars.DataFrame(table)
@@ -129,6 +133,10 @@ class Result(Measured):
         return frame
 
     @property
+    def _names(self) -> tuple[str, ...]:
+        return output.tables_of(self.summary["config"])
+
+    @property
     def requests(self) -> pl.LazyFrame | None:
         """Every counted request with its blame, read when it is collected; None without a log."""
         if self.log is None:
@@ -140,9 +148,9 @@ class Result(Measured):
         with output.Directory.claim(path, force=force) as directory:
             self.write_to(directory)
 
-    def write_to(self, directory: output.Directory, tables: Iterable[str] = output.TABLES) -> None:
+    def write_to(self, directory: output.Directory, tables: Iterable[str] | None = None) -> None:
         """Write tables (all, or the named ones) and summary, all or none; the summary last."""
-        directory.store(self._files(tables))
+        directory.store(self._files(self._names if tables is None else tables))
 
     def _files(self, tables: Iterable[str]) -> Iterator[tuple[str, bytes]]:
         for name in tables:
@@ -161,7 +169,7 @@ class Result(Measured):
 
     def __getstate__(self) -> dict[str, Any]:
         """Pickle tables as frames: the simulator's cannot be copied, and files may be gone."""
-        tables = {name: self.frame(name) for name in output.TABLES}
+        tables = {name: self.frame(name) for name in self._names}
         return {"summary": self.summary, "_tables": tables, "log": self.log}
 
     def to_pandas(self, name: str) -> Any:

@@ -27,6 +27,7 @@ presets! {
     "atc19": "the low-latency drive of Practical Erase Suspension (USENIX ATC 2019)",
     "atc08": "the baseline of Design Tradeoffs for SSD Performance (USENIX ATC 2008)",
     "fast17": "the drive of Tiny-Tail Flash with all of its techniques (USENIX FAST 2017)",
+    "fast19": "the drive of Design Tradeoffs for SSD Reliability (USENIX FAST 2019)",
 }
 
 /// The preset called `name`.

@@ -7,5 +7,6 @@ STUDIES: tuple[str, ...] = (
     "erase_suspension",
     "design_tradeoffs_performance",
     "tiny_tail_flash",
+    "design_tradeoffs_reliability",
 )
 """Folders that `flashscape reproduce` knows: add one line for a new study."""

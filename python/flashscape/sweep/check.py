@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from flashscape import _flashscape
+from flashscape import _flashscape, output
 from flashscape.errors import ConfigError, Problem, SnapshotError, TraceError
 from flashscape.sweep import inputs, sharing
 from flashscape.sweep.design import labels, shown
@@ -39,7 +39,7 @@ class _Fault(NamedTuple):
 class Points:
     """The points of a design, and the faults of some of them."""
 
-    def __init__(self, design: Design, tables: tuple[str, ...] = ()) -> None:
+    def __init__(self, design: Design, *, tables: bool = False) -> None:
         self.design = design
         self.title = design.title
         """Title of the sweep, else of its first valid experiment; empty if none has one."""
@@ -115,7 +115,7 @@ class Points:
                 amounts=effective,
                 experiment=varied if seed is None else varied.over({"seed": seed}),
                 **demands(config, derived, preparation),
-                tables=self._tables,
+                tables=output.tables_of(config) if self._tables else (),
             )
         )
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from flashscape import output, signals
+from flashscape import signals
 from flashscape.errors import ConfigError, OutputError
 from flashscape.sweep import reading
 from flashscape.sweep.check import Points, refuse
@@ -152,8 +152,7 @@ def run_sweep(
     if jobs is not None and jobs < 1:
         raise ConfigError(f"jobs={jobs}: a sweep needs at least one process")
     observer = _observer(progress)
-    wanted = output.TABLES if tables else ()
-    points = checked(read, observer, skip_invalid=skip_invalid, tables=wanted)
+    points = checked(read, observer, skip_invalid=skip_invalid, tables=tables)
     with Store.claim(out) as store:
         if retry_failed:
             _forget_failures(store, points)
@@ -166,13 +165,13 @@ def checked(
     observer: SweepObserver,
     *,
     skip_invalid: bool,
-    tables: tuple[str, ...] = (),
+    tables: bool = False,
 ) -> Points:
     """Check every point; raise ConfigError with all faults of the file and of the points."""
     if read.design is None:
         refuse(read, None)
         raise AssertionError("what could not be read has a fault")
-    points = Points(read.design, tables)
+    points = Points(read.design, tables=tables)
     with _ending(observer):
         points.check(observer.checking)
     if read.problems or not skip_invalid or len(points.invalid) == len(points.points):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from flashscape.reproduce import Figure, Run, percentile
+from flashscape.studies import server_traces
 from flashscape.studies.tiny_tail_flash._drives import (
     LEVELS,
     PLANES,
@@ -16,7 +17,6 @@ from flashscape.studies.tiny_tail_flash._drives import (
 from flashscape.studies.tiny_tail_flash._traces import (
     TRACES,
     footprint_bytes,
-    given,
     replay,
     streams,
     written_pages_per_second,
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from flashscape.latency import Latency
     from flashscape.reproduce import Outcomes, Setting
     from flashscape.result import Result
-    from flashscape.studies.tiny_tail_flash._traces import Trace
+    from flashscape.studies.server_traces import Trace
 
 WARM_UP_SHARE = 0.08
 """Host writes before counting, as a share of all pages.
@@ -58,7 +58,7 @@ def runs_of(setting: Setting, levels: Iterable[str]) -> list[Run]:
 def run(setting: Setting, trace: Trace, level: str, **changes: dict[str, Any]) -> Run:
     """Return the run of a trace at a level; its own file, if it is there, is replayed."""
     size = blocks(setting)
-    file = given(setting, trace)
+    file = trace.given(setting)
     if file is None:
         load, length = streams(trace, size), counted(setting, trace)
     else:
@@ -151,15 +151,7 @@ def listed(figure: Figure, unit: str = "") -> str:
 
 def no_better(runs: Outcomes) -> str | None:
     """Return the reason for which no verdict is better than ``direction``; None if none is."""
-    synthetic = [t for t in TRACES.values() if given(runs.setting, t) is None]
-    if not synthetic:
-        return None
-    names = ", ".join(trace.title for trace in synthetic)
-    files = ", ".join(trace.file for trace in synthetic)
-    return (
-        f"synthetic traces ({names}) show no more than the direction; the files {files} in the "
-        "directory of traces take their place"
-    )
+    return server_traces.no_better(runs.setting, TRACES)
 
 
 def drawn_with(runs: Outcomes) -> str:

@@ -159,28 +159,9 @@ def facts(runs: Outcomes) -> pl.DataFrame:
 
     rows = []
     for trace in TRACES.values():
-        told: dict[str, tuple[str, str]] = {
-            "reads": (f"{trace.reads.value * 100:g} %", trace.reads.source),
-            "mean read": (f"{trace.read_sizes.mean_bytes / 1024:.4g} KiB", trace.read_sizes.source),
-            "mean write": (
-                f"{trace.write_sizes.mean_bytes / 1024:.4g} KiB",
-                trace.write_sizes.source,
-            ),
-            "sequential reads": (
-                f"{trace.sequential_reads.value * 100:g} %",
-                trace.sequential_reads.source,
-            ),
-            "sequential writes": (
-                f"{trace.sequential_writes.value * 100:g} %",
-                trace.sequential_writes.source,
-            ),
-            "footprint here": (
-                f"{footprint_bytes(trace, blocks(runs.setting)) / 2**20:.0f} MiB",
-                trace.footprint.source,
-            ),
-            "addresses": (trace.skew, trace.skew_source),
-            "requests a second": (f"{trace.rate.value:g}", trace.rate.source),
-        }
+        footprint = footprint_bytes(trace, blocks(runs.setting)) / 2**20
+        told = trace.facts()
+        told["footprint here"] = (f"{footprint:.0f} MiB", trace.footprint.source)
         rows += [
             {"trace": trace.title, "figure": figure, "value": value, "source": source}
             for figure, (value, source) in told.items()

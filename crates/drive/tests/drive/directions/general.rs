@@ -55,6 +55,8 @@ pub fn cases() -> Vec<Case> {
                 ("atc19", 3_000 + 3_000 + 4_224 + 1_280),
                 // 7 cycles of 25 ns, tR 40 us, and 4 KiB at 25 ns a byte; no firmware and no link.
                 ("fast17", 175 + 40_000 + 102_400),
+                // tR 50 us, 4 KiB at 667 MB/s, decoding 10 us; no commands, no firmware and no link.
+                ("fast19", 50_000 + 6_141 + 10_000),
             ]),
     ]
 }

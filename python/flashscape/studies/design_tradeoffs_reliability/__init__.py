@@ -1,0 +1,1 @@
+"""Design Tradeoffs for SSD Reliability (USENIX FAST 2019)."""
