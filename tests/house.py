@@ -53,7 +53,7 @@ def _word(pattern: str) -> re.Pattern[str]:
 WORDS: dict[str, tuple[str, re.Pattern[str]]] = {
     "live, dead": ("valid, invalid", _word("[Ll]ive|LIVE|[Dd]ead|DEAD")),
     "make way": ("suspend", _word("(?:[Mm]akes?|[Mm]ade|[Mm]aking)[ _-]way")),
-    # Except for configuration keys, which stay until 1.0, and for the field's "soft decoding" (`soft`, `softly` in code).
+    # Except for configuration keys, which stay until 1.0, and for the field's "soft decoding".
     "soft, urgent": (
         "background GC, foreground GC",
         _word(r"(?<![.\"'])(?:[Ss]oft|SOFT|[Uu]rgent|URGENT)(?!\s*[=\"']|[ _-]?[Dd]ecod)"),
