@@ -60,6 +60,16 @@ impl KindStats {
     }
 }
 
+impl KindStats {
+    /// Counts a request that did not get so many of its units.
+    #[cold]
+    #[inline(never)]
+    fn count_failed(&mut self, units: u32) {
+        self.failed += 1;
+        self.failed_units += u64::from(units);
+    }
+}
+
 /// One initiator's requests by kind; kinds that did not occur have none.
 pub struct InitiatorStats {
     /// Its name.
@@ -288,8 +298,9 @@ impl Measured {
         stats.batches.record(latency.as_ns() as f64);
         stats.bytes += completion.command.bytes;
         stats.unmapped += u64::from(completion.unmapped);
-        stats.failed += u64::from(completion.failed > 0);
-        stats.failed_units += u64::from(completion.failed);
+        if completion.failed > 0 {
+            stats.count_failed(completion.failed);
+        }
         stats.bands.record(latency, blame);
         stats.slowest.offer(latency, || SlowRequest {
             initiator: completion.tag,

@@ -10,6 +10,7 @@ use super::gc::Gc;
 use super::ids::{OpId, RequestId};
 use super::port::Port;
 use super::write::Write;
+use ftl::Stream;
 use host::Kind;
 
 impl Device {
@@ -107,8 +108,10 @@ impl Device {
             }
             Owner::RebuildRead(..)
             | Owner::RebuildWrite(..)
-            | Owner::StripeParity(_)
-            | Owner::StripeRead(..) => self.end_of_rare(id),
+            | Owner::StripeParity
+            | Owner::CollectParity(_)
+            | Owner::StripeRead(..)
+            | Owner::CollectStripeRead(..) => self.end_of_rare(id),
             owner => {
                 if !gc.ended(base, id, owner) {
                     return;
@@ -132,11 +135,15 @@ impl Device {
                 base.vacate(id);
                 rebuilding.written(base, write, id, (payload, job));
             }
-            Owner::StripeParity(stream) => {
+            Owner::StripeParity => {
+                base.vacate(id);
+                base.parity_ended(id, Stream::Host);
+            }
+            Owner::CollectParity(stream) => {
                 base.vacate(id);
                 base.parity_ended(id, stream);
             }
-            Owner::StripeRead(recovery, member, _) => {
+            Owner::StripeRead(recovery, member) | Owner::CollectStripeRead(recovery, member) => {
                 end_read(base, gc, id);
                 self.member_read(id, (recovery, member));
             }

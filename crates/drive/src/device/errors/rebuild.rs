@@ -17,8 +17,7 @@ impl Base {
     /// True if the stripe of what an operation reads can rebuild it.
     pub(super) fn is_protected(&self, id: OpId) -> bool {
         let op = self.flash.op(id);
-        !matches!(op.owner, Owner::StripeRead(..))
-            && self.space.ftl.stripe_width(op.block).is_some()
+        !op.is_member() && self.space.ftl.stripe_width(op.block).is_some()
     }
 
     /// Asks for the other members of the stripe of a read.
@@ -33,9 +32,10 @@ impl Base {
             let xor = self.xor;
             return self.schedule_rebuilt(id, self.time.now + xor);
         }
-        let is_collection = self.flash.op(id).is_collection();
+        let is_moved = self.flash.op(id).is_collection();
+        let owner = if is_moved { Owner::CollectStripeRead } else { Owner::StripeRead };
         for (member, at) in (0..).zip(members) {
-            self.ask_member(id, at, Owner::StripeRead(recovery, member, is_collection));
+            self.ask_member(id, at, owner(recovery, member));
         }
     }
 

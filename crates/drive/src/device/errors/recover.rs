@@ -181,7 +181,7 @@ impl Base {
         errors.end_recovery(id);
         let op = self.flash.op(id);
         let first = self.space.ftl.layout.first_unit(op.block, op.batch);
-        if let Owner::StripeRead(..) = op.owner {
+        if op.is_member() {
             self.errors().lost_of_member = places;
             return;
         }

@@ -28,6 +28,10 @@ pub enum Owner {
     RebuildRead(JobId, u32),
     /// Rebuilt data being written.
     RebuildWrite(PayloadId, JobId),
+    /// Parity of a stripe of a superblock, whose data hosts wrote.
+    StripeParity,
+    /// A member of a stripe of a superblock, read to rebuild another one.
+    StripeRead(RecoveryId, u32),
     /// A read of the bin's collection: the valid slots that it brings.
     CollectRead(Slots),
     /// Units that the bin's collection moves.
@@ -36,10 +40,10 @@ pub enum Owner {
     CollectMove(Batch),
     /// A collected block being erased.
     CollectErase,
-    /// Parity of a stripe of a superblock, whose data a stream has written.
-    StripeParity(Stream),
-    /// A member of a stripe of a superblock, read to rebuild another one; true if collection reads that.
-    StripeRead(RecoveryId, u32, bool),
+    /// As `StripeParity`, of data that was moved.
+    CollectParity(Stream),
+    /// As `StripeRead`, for data that is moved.
+    CollectStripeRead(RecoveryId, u32),
     /// A batch of a victim that is transferred out to a program in another package.
     StreamOut(OpId),
     /// A batch that came from another package, and its old place.
@@ -177,11 +181,15 @@ impl Op {
                 | Owner::CollectWrite(_)
                 | Owner::CollectMove(_)
                 | Owner::CollectErase
-                | Owner::StripeParity(Stream::Gc | Stream::Scrub)
-                | Owner::StripeRead(_, _, true)
+                | Owner::CollectParity(_)
+                | Owner::CollectStripeRead(..)
                 | Owner::StreamOut(_)
                 | Owner::Streamed(_)
         )
+    }
+    /// True for reads of other members of a stripe of a superblock.
+    pub fn is_member(&self) -> bool {
+        matches!(self.owner, Owner::StripeRead(..) | Owner::CollectStripeRead(..))
     }
     /// The batch of a started program or of a read.
     pub fn at(&self) -> Batch {

@@ -83,7 +83,11 @@ impl Base {
             let group = self.flash.place_of(bin, at.batch).group;
             self.flash.raise_background(group);
         }
-        self.ask_at(at, Holder::Parity, (class, Owner::StripeParity(stream)), transfer);
+        let owner = match stream {
+            Stream::Host => Owner::StripeParity,
+            moves => Owner::CollectParity(moves),
+        };
+        self.ask_at(at, Holder::Parity, (class, owner), transfer);
     }
 
     fn ask_at(
