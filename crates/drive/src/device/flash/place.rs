@@ -93,7 +93,7 @@ impl BinPlace {
         self.read_of_all | self.program | self.erase
     }
     /// Cells that a read of some planes occupies.
-    #[inline]
+    #[inline(always)]
     pub fn read_cells(&self, planes: u64) -> u64 {
         if planes.trailing_ones() as usize == self.read.len() {
             return self.read_of_all;

@@ -72,7 +72,7 @@ impl Shape {
         u64::from(words) * self.word_bytes
     }
     /// Channel time of a row of the units of a batch in a mask.
-    #[inline]
+    #[inline(always)]
     pub(in crate::device) fn of_units(&self, mask: u64) -> Span {
         self.units[count_bits(mask) as usize]
     }
