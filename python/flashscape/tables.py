@@ -19,11 +19,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from os import PathLike
 
+    from flashscape.report.table import Rows
+
 
 class Tables:
     """Tables of results, as the command line prints them."""
 
-    def __init__(self, headline: str, notes: Sequence[str], contents: Sequence[rows.Rows]) -> None:
+    def __init__(self, headline: str, notes: Sequence[str], contents: Sequence[Rows]) -> None:
         self._headline = headline
         self._notes = list(notes)
         self._contents = list(contents)

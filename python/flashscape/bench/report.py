@@ -11,7 +11,7 @@ from flashscape.errors import OutputError
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from flashscape.report.rows import Rows
+    from flashscape.report.table import Rows
 
 _BUSY = 0.3
 """Load per core above which other programs disturb the measurement."""
@@ -30,7 +30,7 @@ def write(found: dict[str, Any], file: Path) -> None:
 def show(found: dict[str, Any]) -> None:
     """Print the table and its notes."""
     from flashscape.report import text
-    from flashscape.report.rows import Rows
+    from flashscape.report.table import Rows
 
     head = ("figure", "unit", "measured", "floor", "pass", "goal", "met")
     measured = [figure for figure in FIGURES if found[figure.key] is not None]
@@ -55,7 +55,7 @@ def show(found: dict[str, Any]) -> None:
 
 def _beside(pairs: dict[str, dict[str, Any]], found: dict[str, Any]) -> Rows:
     """Return the table of both sides of the ratios to MQSim."""
-    from flashscape.report.rows import Rows
+    from flashscape.report.table import Rows
 
     sides = ("ns/request", "MQSim", "flash/request", "MQSim")
     head = ("work", "scheduler of MQSim", "requests", *sides, "times")

@@ -10,7 +10,7 @@ from rich.constrain import Constrain
 from rich.table import Table
 from rich.text import Text
 
-from flashscape.report.rows import Rows
+from flashscape.report.table import Rows
 from flashscape.reproduce.words import closing, remarks, samples
 
 if TYPE_CHECKING:

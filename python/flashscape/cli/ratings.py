@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from flashscape import units
 from flashscape.act.conditions import LIMITS
-from flashscape.report.rows import Rows
+from flashscape.report.table import Rows
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

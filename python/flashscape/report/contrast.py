@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 from flashscape import units
 from flashscape.compare.words import figure_name, shown, signed, unsigned
 from flashscape.regions import FOUNDED
-from flashscape.report.rows import Rows, behind
+from flashscape.report.rows import behind
+from flashscape.report.table import Rows
 
 if TYPE_CHECKING:
     from flashscape.compare.contrast import Contrast

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from flashscape.measured import Measured
+    from flashscape.report.table import Rows
 
 
 def summary(result: Measured, percentiles: str | Iterable[float | str] | None = None) -> str:
@@ -19,7 +20,7 @@ def summary(result: Measured, percentiles: str | Iterable[float | str] | None = 
     return tables(rows.headline(result), result.summary["notes"], contents)
 
 
-def tables(headline: str, notes: list[str], contents: list[rows.Rows]) -> str:
+def tables(headline: str, notes: list[str], contents: list[Rows]) -> str:
     """Return tables as HTML, with a line and notes above them."""
     shown = "".join(map(_table, contents))
     noted = "".join(f"<p>note: {escape(note)}</p>" for note in notes)
@@ -31,7 +32,7 @@ class Section(NamedTuple):
 
     heading: str
     line: str
-    table: rows.Rows
+    table: Rows
     sentences: Sequence[str]
     before: Sequence[str] = ()
     """Lines above the heading that a reader must see first."""
@@ -50,7 +51,7 @@ def document(first: Sequence[str], sections: Sequence[Section], last: str) -> st
     return f"<div>{''.join(parts)}<p>{escape(last)}</p></div>"
 
 
-def _table(table: rows.Rows) -> str:
+def _table(table: Rows) -> str:
     head = "".join(f"<th>{escape(name)}</th>" for name in table.head)
     body = "".join(f"<tr>{_cells(row, table.names)}</tr>" for row in table.rows)
     return (

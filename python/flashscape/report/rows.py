@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from flashscape import interruptions, outages, percentiles, steadiness, units
 from flashscape.causes import CAUSES, OTHER, by_cause
 from flashscape.host_writes import why_not_one
 from flashscape.latency import KINDS
 from flashscape.regions import FOUNDED
+from flashscape.report.errors import errors
+from flashscape.report.table import Rows
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping
 
     from flashscape.causes import Cause
     from flashscape.measured import Measured
@@ -24,18 +26,6 @@ _CAUSES_SHOWN = 3
 _CUTS_SHOWN = 12
 _SEEN = 0.0005
 """Share below which a cause has no row of its own."""
-
-
-class Rows(NamedTuple):
-    """A table of texts; the first ``names`` columns are words, the others figures.
-
-    If all columns are words, the last is prose, which may take several lines.
-    """
-
-    title: str
-    head: tuple[str, ...]
-    rows: Sequence[tuple[str, ...]]
-    names: int
 
 
 def tenants(result: Measured) -> Rows:
@@ -298,6 +288,7 @@ def everything(result: Measured, chosen: str | Iterable[float | str] | None = No
         *timed,
         power_cuts(result),
         failures(result),
+        errors(result),
         drive(result),
     ]
     return [part for part in parts if part.rows]

@@ -9,7 +9,8 @@ from flashscape import percentiles, units
 from flashscape.errors import ConfigError
 from flashscape.latency import PERCENTILES
 from flashscape.regions import FOUNDED
-from flashscape.report.rows import Rows, behind
+from flashscape.report.rows import behind
+from flashscape.report.table import Rows
 from flashscape.steadiness import FIGURES
 from flashscape.sweep.design import labels, shown
 from flashscape.sweep.seeds import UNSTEADY, WORN_OUT, unsteady_seeds

@@ -16,6 +16,7 @@ from rich.table import Table
 from rich.text import Text
 
 from flashscape.report import rows
+from flashscape.report.table import Rows
 from flashscape.terminal import Page
 
 if TYPE_CHECKING:
@@ -72,7 +73,7 @@ def summary(
     )
 
 
-def plain(headline: str, notes: list[str], tables: list[rows.Rows]) -> str:
+def plain(headline: str, notes: list[str], tables: list[Rows]) -> str:
     """Return a line, notes and tables as text, as wide as needed."""
     page = Console(file=io.StringIO(), highlight=False, width=_UNBOUNDED, color_system=None)
     with page.capture() as captured:
@@ -130,10 +131,10 @@ def comparison(compared: Comparison) -> RenderableType:
 def presets(known: dict[str, Preset]) -> RenderableType:
     """Return the presets as a list."""
     body = [(preset.name, preset.about) for preset in known.values()]
-    return Sheet(rows.Rows("", ("preset", "what it is"), body, 2))
+    return Sheet(Rows("", ("preset", "what it is"), body, 2))
 
 
-def table(content: rows.Rows) -> RenderableType:
+def table(content: Rows) -> RenderableType:
     """Return one of several tables of figures."""
     return Group(Sheet(content), "")
 
@@ -165,7 +166,7 @@ class _Prose:
 class Sheet:
     """A table; if it is too wide, several below each other, each with the columns of names."""
 
-    def __init__(self, content: rows.Rows) -> None:
+    def __init__(self, content: Rows) -> None:
         self._content = content
 
     def __rich_console__(
@@ -184,7 +185,7 @@ class Sheet:
             yield Constrain(_table(part), max(room, _least_width(part)))
 
 
-def _folded(content: rows.Rows, room: int) -> list[rows.Rows] | None:
+def _folded(content: Rows, room: int) -> list[Rows] | None:
     """Split a table into tables that fit the width; None if a single column does not fit."""
     if _least_width(content) <= room:
         return [content]
@@ -201,7 +202,7 @@ def _folded(content: rows.Rows, room: int) -> list[rows.Rows] | None:
     return None
 
 
-def _part(content: rows.Rows, figures: range) -> rows.Rows:
+def _part(content: Rows, figures: range) -> Rows:
     """Return the table with some of its columns of figures."""
     columns = [*range(content.names), *figures]
     return content._replace(
@@ -219,7 +220,7 @@ def _is_bounded(console: Console) -> bool:
     return console.width < _UNBOUNDED
 
 
-def _least_width(content: rows.Rows) -> int:
+def _least_width(content: Rows) -> int:
     """Return the width below which text would be cut."""
     columns = zip(content.head, *content.rows, strict=True)
     widths = [max(map(cell_len, column)) for column in columns]
@@ -228,11 +229,11 @@ def _least_width(content: rows.Rows) -> int:
     return sum(widths) + _GAP * (len(widths) - 1)
 
 
-def _has_prose(content: rows.Rows) -> bool:
+def _has_prose(content: Rows) -> bool:
     return content.names == len(content.head)
 
 
-def _table(content: rows.Rows) -> Table:
+def _table(content: Rows) -> Table:
     drawn = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, _GAP - 1, 0, 0))
     last = len(content.head) - 1
     for index, name in enumerate(content.head):
@@ -244,7 +245,7 @@ def _table(content: rows.Rows) -> Table:
     return drawn
 
 
-def _blocks(content: rows.Rows) -> RenderableType:
+def _blocks(content: Rows) -> RenderableType:
     """Return each row on lines of its own."""
     labels = content.names - _has_prose(content)
     parts: list[RenderableType] = [Text(content.title, style="bold")] if content.title else []

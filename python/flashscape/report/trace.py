@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from flashscape import units
-from flashscape.report.rows import Rows
+from flashscape.report.table import Rows
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

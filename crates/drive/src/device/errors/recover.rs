@@ -177,7 +177,6 @@ impl Base {
         let places = self.units_without(id, recovery);
         let errors = self.errors();
         let holder = errors.recoveries[recovery].holder;
-        errors.counters.unrecovered[holder as usize] += places.len() as u64;
         errors.end_recovery(id);
         let op = self.flash.op(id);
         let first = self.space.ftl.layout.first_unit(op.block, op.batch);
@@ -185,6 +184,9 @@ impl Base {
             self.errors().lost_of_member = places;
             return;
         }
+        let unrecovered = &mut self.errors().counters.unrecovered[holder as usize];
+        *unrecovered += places.len() as u64;
+        let op = self.flash.op(id);
         if let Owner::CollectRead(slots) = op.owner {
             let slots: Vec<u32> = bits(slots.bits()).map(|slot| slot as u32).collect();
             for place in &places {

@@ -1,0 +1,57 @@
+"""Bit errors of a run as rows of text."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from flashscape import units
+from flashscape.report.table import Rows
+
+if TYPE_CHECKING:
+    from flashscape.measured import Measured
+
+_SOURCES = {
+    "host_read": "of hosts",
+    "rmw_read": "for partial writes",
+    "gc_read": "of GC",
+    "scrub": "of scrubbing",
+    "rebuild": "of other members",
+}
+
+
+def errors(result: Measured) -> Rows:
+    """Return what bit errors cost; no rows if flash has none."""
+    # Summaries of earlier versions lack this key.
+    of = result.summary.get("errors")
+    if of is None:
+        return Rows("Bit errors", ("what", "value"), [], 1)
+    first = of["first_decodes"]
+    mean = "none was read" if first["mean_errors"] is None else f"{first['mean_errors']:.3g}"
+    rows = [("expected errors of a codeword at first", mean)]
+    for key, words in (
+        ("undecoded_reads", "reads that could not be decoded at first"),
+        ("re_reads", "re-reads"),
+        ("soft_decodings", "soft decodings"),
+        ("rebuilds", "reads rebuilt from their stripes"),
+        ("rebuild_failures", "rebuilds that failed"),
+        ("unrecovered_units", "mapping units that could not be read"),
+    ):
+        if of[key]:
+            rows.append((words, _by_source(of[key])))
+    if of["poisoned_units"]:
+        rows.append(("mapping units without their data at the end", f"{of['poisoned_units']:,}"))
+    rows.append(("UBER of hosts", _uber(of["uber"])))
+    return Rows("Bit errors", ("what", "value"), rows, 1)
+
+
+def _by_source(counts: dict[str, int]) -> str:
+    return ", ".join(
+        f"{count:,} {_SOURCES.get(source, source)}" for source, count in counts.items()
+    )
+
+
+def _uber(uber: dict[str, Any]) -> str:
+    if uber["counted"] is None:
+        return "hosts read nothing"
+    read = f"{units.many(uber['units'], 'mapping unit')} of {uber['bits_read']:.3g} bits"
+    return f"{uber['counted']:.3g} ({read}); expected {uber['expected']:.3g}"
