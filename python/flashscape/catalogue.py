@@ -73,6 +73,7 @@ _FAMILIES = (
     "drive.ftl.read_recovery",
     "drive.ftl.scrub.choice",
     "drive.ftl.scrub.stream",
+    "drive.ftl.scrub.task",
     "drive.scheduler.bypass",
     "drive.scheduler.channel",
     "drive.scheduler.rounds.collect",

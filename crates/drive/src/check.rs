@@ -16,6 +16,7 @@ mod partial;
 mod recovery;
 mod rounds;
 mod scaled;
+mod scrub;
 mod space;
 mod streaming;
 mod superblocks;
@@ -27,7 +28,6 @@ pub use memory::{Memory, PLACES_MOST, WAITING_BYTES, available, first_draws, mem
 pub use space::{Found, Start, exact_footprint, shortage};
 pub use workloads::is_bounded;
 
-use crate::config::DriveConfig;
 use crate::experiment::{Experiment, Fill, PreconditionConfig};
 use ftl::{Layout, PoolLevel};
 use host::{Kind, Priority, WorkloadConfig};
@@ -131,18 +131,6 @@ fn check_all(
     Ok(checked)
 }
 
-/// Refuses polls of scrubbing that would repeat without end at one moment, as a poll takes no time.
-fn check_scrub(drive: &DriveConfig, problems: &mut Problems) {
-    if let Some(scrub) = &drive.ftl.scrub
-        && scrub.interval.span().is_zero()
-    {
-        problems.push(
-            "drive.ftl.scrub.interval",
-            "must be more than 0; leave scrub out for no scrubbing",
-        );
-    }
-}
-
 /// Refuses settings that need time, in an untimed run.
 fn check_untimed(experiment: &Experiment, problems: &mut Problems) {
     let run = &experiment.run;
@@ -192,7 +180,7 @@ fn check_without_effect(experiment: &Experiment, problems: &mut Problems) {
     }
     suspension::check(drive, problems);
     check_untimed(experiment, problems);
-    check_scrub(drive, problems);
+    scrub::check(drive, problems);
     if drive.scheduler.bypass.keeps_order() || drive.scheduler.rounds.is_some() {
         // Writes keep their rank at a full buffer.
         let writes = |workload: &WorkloadConfig| {

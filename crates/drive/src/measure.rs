@@ -1,7 +1,7 @@
 //! The measurements of a run: latencies, blame and the slowest requests by initiator and kind, time
 //! series, and the work of the flash.
 
-use crate::device::{Completion, Counters, Device, ErrorCounters};
+use crate::device::{Completion, Counters, Device, ErrorCounters, ScrubCounts};
 use crate::experiment::Experiment;
 use crate::requests::RequestLog;
 use engine::{Instant, Span};
@@ -97,6 +97,7 @@ struct Mark {
     at: Instant,
     counters: Counters,
     errors: Option<ErrorCounters>,
+    scrub: Option<ScrubCounts>,
     tally: Tally,
     units: Vec<Span>,
     channels: Vec<Span>,
@@ -109,6 +110,7 @@ impl Mark {
             at: device.now(),
             counters: *device.counters(),
             errors: device.errors().cloned(),
+            scrub: device.scrub_counts(),
             tally: device.ftl().tally,
             units: device.unit_busy(),
             channels: device.channel_busy(),
@@ -407,6 +409,11 @@ impl Measured {
     pub fn errors(&self) -> Option<ErrorCounters> {
         let (begin, end) = self.marks();
         Some(end.errors.as_ref()?.since(begin.errors.as_ref()?))
+    }
+    /// Scrubbing that was counted, if there is any.
+    pub fn scrub(&self) -> Option<ScrubCounts> {
+        let (begin, end) = self.marks();
+        Some(end.scrub?.since(&begin.scrub?))
     }
     /// Units and erases that were counted.
     pub fn tally(&self) -> Tally {

@@ -4,6 +4,7 @@ mod errors;
 mod failures;
 mod notes;
 mod recovery;
+mod scrub;
 mod starvation;
 mod steady;
 mod tables;
@@ -81,6 +82,7 @@ pub fn summary(
         "recovery": recovery::of_run(run),
         "failures": failures::of_run(run, experiment),
         "errors": errors::of_run(run, measured),
+        "scrub": scrub::of_run(run, experiment, measured),
         "precondition": precondition(run.history()),
         "traces": surveys.iter().flatten().map(survey).collect::<Vec<_>>(),
         "notes": notes,

@@ -64,11 +64,14 @@ fn campaign() {
     let has = match only.as_deref() {
         Some("failures") => Some("\nfailures = ["),
         Some("superblocks") => Some("\nsuperblock = {"),
+        Some("scrubbing") => Some("\ntask = \"own\""),
         _ => None,
     };
     let only = only.filter(|_| has.is_none()).map(|only| {
         let known = Kind::ALL.into_iter().find(|kind| kind.name() == only);
-        known.expect("FLASHSCAPE_FUZZ_ONLY is drive, trace, text, failures or superblocks")
+        known.expect(
+            "FLASHSCAPE_FUZZ_ONLY is drive, trace, text, failures, superblocks or scrubbing",
+        )
     });
     let campaign = Campaign {
         seed: number("SEED", 1),

@@ -165,6 +165,8 @@ pub struct Blocks {
     /// Rows sensed in each erase block since its erase, by [`crate::Ftl::erase_block`]; empty if
     /// nothing depends on them.
     pub disturbed: Vec<u32>,
+    /// Re-reads of each block since its erase; empty if no read is repeated.
+    pub re_reads: Vec<u32>,
     /// Members of the stripes of each block that is not free, parity included; 0 without parity.
     /// Empty without superblocks.
     pub width: Column<BlockId, u8>,
@@ -190,6 +192,7 @@ impl Blocks {
             closed_early: Column::filled(0, 0),
             born: Column::filled(0, 0),
             disturbed: Vec::new(),
+            re_reads: Vec::new(),
             width: Column::filled(0, 0),
             written: Vec::new(),
         }
@@ -224,6 +227,7 @@ impl Blocks {
             + self.closed_early.len() * 4
             + self.born.len() * 8
             + self.disturbed.len() * 4
+            + self.re_reads.len() * 4
             + self.width.len()
             + self.written.len() * 4
     }

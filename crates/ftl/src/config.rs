@@ -4,7 +4,7 @@ use crate::allocation::{AllocationConfig, StreamSharing};
 use crate::gc::GcConfig;
 use crate::leveling::WearConfig;
 use crate::read_recovery::ReadRecovery;
-use crate::scrub::ScrubConfig;
+use crate::scrub::{ScrubConfig, ScrubTask};
 use crate::streams::{STREAMS, Stream};
 use engine::Span;
 use nand::Geometry;
@@ -84,6 +84,10 @@ impl FtlConfig {
     /// The stream that scrubbing writes to; the default one if there is no scrubbing.
     pub fn scrub_stream(&self) -> Stream {
         self.scrub.as_ref().map(|scrub| scrub.stream).unwrap_or_default().stream()
+    }
+    /// True if scrubbing is a task of its own, beside the collection of each bin.
+    pub fn has_scrubber(&self) -> bool {
+        self.scrub.as_ref().is_some_and(|scrub| scrub.task == ScrubTask::Own)
     }
     /// Blocks of a bin that may be open at once.
     pub fn open_blocks(&self) -> u32 {

@@ -1,5 +1,5 @@
 //! Exposure of blocks since their erase, which errors depend on: the reads of each of their erase
-//! blocks, and the time since their first program. Recorded only if something depends on it.
+//! blocks, and the time since their first program; and their re-reads. Recorded only if something depends on it.
 
 use crate::blocks::BlockState;
 use crate::ftl::Ftl;
@@ -32,6 +32,9 @@ impl Ftl {
         }
         if self.blocks.disturbed.is_empty() {
             self.blocks.disturbed = vec![0; blocks * planes as usize];
+        }
+        if self.blocks.re_reads.is_empty() {
+            self.blocks.re_reads = vec![0; blocks];
         }
     }
 
@@ -89,6 +92,21 @@ impl Ftl {
     pub fn disturbed(&self, erase_block: usize) -> u32 {
         self.blocks.disturbed[erase_block]
     }
+    /// Rows sensed in each erase block of a block since its erase.
+    #[inline]
+    pub fn disturbed_of(&self, block: BlockId) -> &[u32] {
+        let first = self.erase_block(Batch { block, batch: 0 }, 0);
+        &self.blocks.disturbed[first..first + self.layout.erase_blocks() as usize]
+    }
+    /// Counts a re-read of a block.
+    #[inline]
+    pub fn note_re_read(&mut self, block: BlockId) {
+        self.blocks.re_reads[block.0 as usize] += 1;
+    }
+    /// Re-reads of a block since its erase.
+    pub fn re_reads(&self, block: BlockId) -> u32 {
+        self.blocks.re_reads[block.0 as usize]
+    }
     /// Counts rows that were sensed in the erase blocks of a mask of planes, in the lane of a batch.
     #[inline]
     pub fn disturb(&mut self, at: Batch, planes: u64, rows: u32) {
@@ -104,6 +122,9 @@ impl Ftl {
         let count = self.layout.erase_blocks() as usize;
         if let Some(of_block) = self.blocks.disturbed.get_mut(first..first + count) {
             of_block.fill(0);
+        }
+        if let Some(re_reads) = self.blocks.re_reads.get_mut(block.0 as usize) {
+            *re_reads = 0;
         }
     }
 }

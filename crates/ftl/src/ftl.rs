@@ -33,6 +33,8 @@ pub struct Ftl {
     pub(crate) scrub: Option<ScrubChoice>,
     /// The stream that scrubbing writes to.
     pub(crate) scrubs_to: Stream,
+    /// True if scrubbing is a task of its own, which leaves the space of collection alone.
+    pub(crate) has_scrubber: bool,
     pub(crate) wear: Option<Wear>,
     /// Most copy-backs in a row of the same data.
     pub(crate) copies_most: Option<u8>,
@@ -70,6 +72,7 @@ impl Ftl {
             victim: config.gc.victim.clone(),
             scrub: None,
             scrubs_to: Stream::Gc,
+            has_scrubber: false,
             wear: None,
             copies_most: None,
             shared: config.allocation.streams == StreamSharing::Shared,
@@ -103,6 +106,7 @@ impl Ftl {
     pub(crate) fn set_scrub(&mut self, config: &FtlConfig) {
         self.scrub = config.scrub.as_ref().map(|scrub| scrub.choice.clone());
         self.scrubs_to = config.scrub_stream();
+        self.has_scrubber = config.has_scrubber();
         if self.scrubs_to == Stream::Gc {
             self.close_scrubbed();
         }

@@ -67,7 +67,7 @@ pub use gc::{
 pub use ids::{Batch, BinId, BlockId, Lpn, PoolId, Ppn, StripeId};
 pub use layout::Layout;
 pub use members::{PageState, ParityPlace, RowStripe, StripeMember};
-pub use scrub::{ScrubChoice, ScrubConfig, ScrubStream};
+pub use scrub::{ScrubChoice, ScrubConfig, ScrubStream, ScrubTask};
 pub use space::Full;
 pub use streams::{RESERVE, Stream};
 pub use stripes::Stripes;

@@ -7,7 +7,15 @@ use crate::ids::{Batch, BinId, BlockId};
 use crate::streams::Stream;
 
 impl Ftl {
-    /// Batches of data that an open superblock can still take.
+    /// Batches of data that an open block can still take.
+    pub(crate) fn left_in(&self, open: &Open) -> u32 {
+        match (open.block, &self.layout.superblocks) {
+            (None, _) => 0,
+            (Some(_), None) => self.layout.batches_per_block - open.next,
+            (Some(_), Some(_)) => self.data_left(open),
+        }
+    }
+    /// As [`Ftl::left_in`], of superblocks.
     fn data_left(&self, open: &Open) -> u32 {
         let Some(block) = open.block else { return 0 };
         let superblocks = self.superblocks();

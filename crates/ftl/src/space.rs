@@ -4,6 +4,7 @@ use crate::blocks::{Bin, BlockState, Migration, Open};
 use crate::ftl::Ftl;
 use crate::gc::Level;
 use crate::ids::{Batch, BinId, BlockId};
+use crate::scrub::{Needs, ScrubChoice};
 use crate::streams::{RESERVE, Stream};
 
 /// Error: a bin has no place for a batch of the stream.
@@ -101,6 +102,13 @@ impl Ftl {
             || row.goes_on_in.is_some_and(|other| self.can_bind_in_others(bin, other))
     }
 
+    /// As [`Ftl::can_bind`], in open blocks of the stream's own alone.
+    pub fn can_bind_apart(&self, bin: BinId, stream: Stream) -> bool {
+        let (row, state) = (stream.row(self.shared), &self.bins[bin]);
+        state.free() >= row.least
+            && (state.open[row.open].block.is_some() || state.free() > row.leaves)
+    }
+
     #[cold]
     fn can_bind_in_others(&self, bin: BinId, other: Stream) -> bool {
         self.can_bind(bin, other)
@@ -136,6 +144,13 @@ impl Ftl {
             // The other stream's room includes the free blocks that this stream may open.
             Some(other) => self.room(bin, other),
         }
+    }
+
+    /// As [`Ftl::room`], in open blocks of the stream's own alone.
+    pub fn room_apart(&self, bin: BinId, stream: Stream) -> u32 {
+        let (row, state) = (stream.row(self.shared), &self.bins[bin]);
+        let may_open = state.free().saturating_sub(row.leaves);
+        self.left_in(&state.open[row.open]) + may_open * self.layout.data_batches(stream)
     }
 
     /// Binds the next batch of the stream's open block, and opens a block if needed. The caller
@@ -244,6 +259,11 @@ impl Ftl {
     #[inline]
     pub fn scrub_stream(&self) -> Stream {
         self.scrubs_to
+    }
+
+    /// What the policy of scrubbing needs besides the blocks.
+    pub fn scrub_needs(&self) -> Needs {
+        self.scrub.as_ref().map(ScrubChoice::needs).unwrap_or_default()
     }
 
     /// Closes the open blocks of scrubbing as they are, because scrubbing has none of its own any

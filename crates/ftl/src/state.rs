@@ -25,6 +25,7 @@ const CLOSED_EARLY: &str = "blocks.closed_early";
 /// Names of the columns of exposure.
 const BORN: &str = "blocks.born";
 const DISTURBED: &str = "blocks.disturbed";
+const RE_READS: &str = "blocks.re_reads";
 
 /// Names of the columns of superblocks in snapshots.
 const WIDTHS: &str = "blocks.width";
@@ -51,6 +52,9 @@ pub struct Rest {
     /// True if the exposure of blocks is recorded.
     #[serde(default)]
     exposed: bool,
+    /// True if re-reads are counted.
+    #[serde(default)]
+    re_read: bool,
     /// Physical units whose data is lost.
     #[serde(default)]
     poisoned: Vec<u32>,
@@ -194,6 +198,7 @@ impl Ftl {
         if !blocks.born.is_empty() {
             each(BORN, bytemuck::cast_slice(blocks.born.as_slice()))?;
             each(DISTURBED, bytemuck::cast_slice(&blocks.disturbed))?;
+            each(RE_READS, bytemuck::cast_slice(&blocks.re_reads))?;
         }
         each("bins.free", bytemuck::cast_slice(&self.free_lists()))
     }
@@ -226,6 +231,7 @@ impl Ftl {
             copied: !self.blocks.copied.is_empty(),
             closed_early: !self.blocks.closed_early.is_empty(),
             exposed: !self.blocks.born.is_empty(),
+            re_read: !self.blocks.re_reads.is_empty(),
             poisoned: self.poisoned(),
             next_version: self.persist.as_ref().map(|persist| persist.next_version()),
             spares: self.spares.clone(),
@@ -309,10 +315,14 @@ impl Ftl {
             each(CLOSED_EARLY, bytemuck::cast_slice_mut(early.as_mut_slice()))?;
         }
         (self.blocks.born, self.blocks.disturbed) = (Column::filled(0, 0), Vec::new());
+        self.blocks.re_reads = Vec::new();
         if rest.exposed {
             self.record_exposure();
             each(BORN, bytemuck::cast_slice_mut(self.blocks.born.as_mut_slice()))?;
             each(DISTURBED, bytemuck::cast_slice_mut(&mut self.blocks.disturbed))?;
+        }
+        if rest.re_read {
+            each(RE_READS, bytemuck::cast_slice_mut(&mut self.blocks.re_reads))?;
         }
         Ok(())
     }

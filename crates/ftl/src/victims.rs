@@ -6,7 +6,7 @@ use crate::ftl::Ftl;
 use crate::gc::Candidates;
 use crate::ids::{BinId, BlockId};
 use crate::layout::Layout;
-use crate::scrub::Written;
+use crate::scrub::{Polled, Written};
 use crate::streams::Stream;
 
 impl Blocks {
@@ -80,22 +80,55 @@ impl Ftl {
     }
 
     /// Chooses a block of a bin to rewrite; `None` if the policy takes none or there is no room
-    /// for its data. The block is barred from being chosen again.
-    pub fn pick_scrub(&mut self, bin: BinId) -> Option<BlockId> {
+    /// for its data.
+    pub fn find_scrub(&self, bin: BinId, polled: Polled<'_>) -> Option<BlockId> {
         let first = self.layout.first_block(bin).0 as usize;
         let run = first..first + self.layout.blocks_per_bin() as usize;
-        let room = self.room(bin, self.scrubs_to) * self.layout.units_per_batch;
+        let blocks = &self.blocks;
         let written = Written {
-            valid: &self.blocks.standing.as_slice()[run.clone()],
-            closed_at: &self.blocks.closed_at.as_slice()[run.clone()],
-            sensed: &self.blocks.sensed.as_slice()[run.clone()],
-            erase_count: &self.blocks.erase_count.as_slice()[run],
+            valid: &blocks.standing.as_slice()[run.clone()],
+            closed_at: &blocks.closed_at.as_slice()[run.clone()],
+            sensed: &blocks.sensed.as_slice()[run.clone()],
+            erase_count: &blocks.erase_count.as_slice()[run.clone()],
+            expected_errors: polled.expected_errors,
+            re_reads: blocks.re_reads.get(run).unwrap_or(&[]),
+            data_age: polled.data_age,
+            turn: polled.turn,
             now: self.tally.units[Source::Host as usize],
             units_per_block: self.layout.most_data_units(),
-            most_valid: self.layout.most_data_units().min(room),
+            units_per_page: self.layout.page_bytes as f64 / self.layout.unit_bytes as f64,
+            most_valid: self.most_scrubbed(bin),
         };
         let place = self.scrub.as_ref()?.pick(written)?;
-        Some(self.take_victim(bin, place))
+        assert!(written.fits(place), "a policy chose a block that cannot be moved");
+        Some(BlockId(self.layout.first_block(bin).0 + place as u32))
+    }
+
+    /// Most valid units of a block to rewrite whose data has a place to go.
+    fn most_scrubbed(&self, bin: BinId) -> u32 {
+        let room = match self.has_scrubber {
+            true => self.room_apart(bin, self.scrubs_to),
+            false => self.room(bin, self.scrubs_to),
+        };
+        self.layout.most_data_units().min(room * self.layout.units_per_batch)
+    }
+
+    /// True if a block can be moved and erased now.
+    pub fn may_scrub(&self, block: BlockId) -> bool {
+        let valid = self.blocks.standing[block];
+        (1..=self.most_scrubbed(self.layout.bin(block))).contains(&valid)
+    }
+
+    /// Bars a block from being chosen again; it will be moved and erased.
+    pub fn take_scrub(&mut self, block: BlockId) {
+        let bin = self.layout.bin(block);
+        self.take_victim(bin, (block.0 - self.layout.first_block(bin).0) as usize);
+    }
+
+    /// Valid units of the blocks of a bin, as policies see them.
+    pub fn standing_of(&self, bin: BinId) -> &[u32] {
+        let first = self.layout.first_block(bin).0 as usize;
+        &self.blocks.standing.as_slice()[first..first + self.layout.blocks_per_bin() as usize]
     }
 
     /// Bars the block at a place of a bin; it will be moved and erased.

@@ -444,8 +444,13 @@ pub struct Written {
     age: Py<PyMemoryView>,
     sensed: Py<PyMemoryView>,
     erases: Py<PyMemoryView>,
+    expected_errors: Py<PyMemoryView>,
+    re_reads: Py<PyMemoryView>,
+    data_age: Py<PyMemoryView>,
     #[pyo3(get)]
     units_per_block: u32,
+    #[pyo3(get)]
+    units_per_page: f64,
     fitting: Vec<usize>,
 }
 
@@ -477,6 +482,21 @@ impl Written {
     fn erases(&self, py: Python<'_>) -> Py<PyMemoryView> {
         self.erases.clone_ref(py)
     }
+    /// Expected errors of a codeword in the worst erase block of each block; empty without bit errors.
+    #[getter]
+    fn expected_errors(&self, py: Python<'_>) -> Py<PyMemoryView> {
+        self.expected_errors.clone_ref(py)
+    }
+    /// Re-reads of each block since its last erase; empty without bit errors.
+    #[getter]
+    fn re_reads(&self, py: Python<'_>) -> Py<PyMemoryView> {
+        self.re_reads.clone_ref(py)
+    }
+    /// Nanoseconds since the first program of each block; empty without bit errors.
+    #[getter]
+    fn data_age(&self, py: Python<'_>) -> Py<PyMemoryView> {
+        self.data_age.clone_ref(py)
+    }
     /// The places of the blocks that may be chosen.
     #[getter]
     fn fitting(&self) -> Vec<usize> {
@@ -498,7 +518,11 @@ impl Written {
             age: view(py, bytemuck::cast_slice(&age_of(blocks.closed_at, blocks.now)), "Q")?,
             sensed: view(py, bytemuck::cast_slice(blocks.sensed), "I")?,
             erases: view(py, bytemuck::cast_slice(blocks.erase_count), "I")?,
+            expected_errors: view(py, bytemuck::cast_slice(blocks.expected_errors), "d")?,
+            re_reads: view(py, bytemuck::cast_slice(blocks.re_reads), "I")?,
+            data_age: view(py, bytemuck::cast_slice(blocks.data_age), "Q")?,
             units_per_block: blocks.units_per_block,
+            units_per_page: blocks.units_per_page,
             fitting: blocks.fitting().collect(),
         })
     }

@@ -7,7 +7,8 @@
 /// dispatched statically.
 ///
 /// A policy is a line: its description, its tag, its file without `.rs`, and its type there. The
-/// crate that declares a family depends on `serde` and `schemars`.
+/// crate that declares a family depends on `serde` and `schemars`. A second method, without
+/// arguments, may follow the first after `, and`.
 #[macro_export]
 macro_rules! family {
     // From here on the arguments of the method are one token, to be repeated for each policy.
@@ -38,6 +39,23 @@ macro_rules! family {
             /// Every policy with its default settings, for the contract tests.
             pub fn all() -> Vec<Self> {
                 vec![$(Self::$policy($module::$policy::default())),+]
+            }
+        }
+    };
+    (
+        $(#[$about:meta])* $family:ident asks $ask:ident($($argument:ident: $type:ty),*) -> $answer:ty,
+            and $more:ident() -> $told:ty;
+        $($(#[$doc:meta])* $tag:literal => $module:ident::$policy:ident,)+
+    ) => {
+        $crate::family! {
+            $(#[$about])* $family asks $ask($($argument: $type),*) -> $answer;
+            $($(#[$doc])* $tag => $module::$policy,)+
+        }
+
+        impl $family {
+            /// Calls the second method of the policy.
+            pub fn $more(&self) -> $told {
+                match self { $(Self::$policy(policy) => policy.$more(),)+ }
             }
         }
     };

@@ -7,7 +7,7 @@ use crate::horizon::LONGEST;
 use crate::policies::routing::ReadRouting;
 use crate::policies::suspension::Suspension;
 use crate::recovery::{MapRecovery, PowerCuts};
-use ftl::Layout;
+use ftl::{Layout, ScrubChoice};
 use host::WorkloadConfig;
 use host::config::ThinkConfig;
 use nand::Geometry;
@@ -48,6 +48,13 @@ pub fn check_rates(
         let path = if spare > 2 { "drive.geometry.page_spare" } else { "drive.nand.channel" };
         problems.push(path, problem);
         return;
+    }
+    let block = u64::from(layout.units_per_block()).saturating_mul(layout.unit_bytes);
+    if let Some(rate) = drive.ftl.scrub.as_ref().and_then(|scrub| scrub.rate)
+        && takes(rate, block) > limit()
+    {
+        let problem = format!("a block of {block} bytes takes longer than a year; {REMEDY}");
+        problems.push("drive.ftl.scrub.rate", problem);
     }
     for (key, figures) in [("read", &drive.nand.read), ("program", &drive.nand.program)] {
         let longest = figures.iter().map(|time| time.span().as_ns()).max().unwrap_or(0);
@@ -119,6 +126,9 @@ fn add_flash(drive: &DriveConfig, times: &mut Times) {
     }
     times.add("drive.ftl.gc.idle_gap", drive.ftl.gc.idle_gap);
     times.add("drive.ftl.scrub.interval", drive.ftl.scrub.as_ref().map(|scrub| scrub.interval));
+    if let Some(ScrubChoice::Refresh(refresh)) = drive.ftl.scrub.as_ref().map(|of| &of.choice) {
+        times.add("drive.ftl.scrub.choice.age", refresh.age);
+    }
 }
 
 /// Times of the scheduler's policies.

@@ -221,7 +221,8 @@ fn pools(experiment: &Experiment, layout: &Layout, start: Start<'_>, footprint: 
         bins: layout.bins_of(pool).len() as u64,
         worst: worst(pool),
         good: layout.blocks_per_bin() - bad[worst(pool).0 as usize],
-        open: config.open_blocks(),
+        // A block that is scrubbed beside collection gives its space back at its end only.
+        open: config.open_blocks() + u32::from(config.has_scrubber()),
     };
     (0..layout.pool_count()).map(PoolId).map(pool).collect()
 }

@@ -44,6 +44,8 @@ pub enum Event {
     Idle(GroupId),
     /// Scrubbing polls the next bin.
     Scrub,
+    /// The rate of scrubbing allows the next block.
+    ScrubAgain,
     /// A suspension request to an operation is re-evaluated, or its unit becomes free by a
     /// suspension.
     Poll(OpId),
@@ -106,6 +108,7 @@ impl engine::Event for Event {
             Self::Fail(id) => (20, id.index()),
             Self::Rebuild => (21, 0),
             Self::Rebuilt(id) => (22, id.index()),
+            Self::ScrubAgain => (23, 0),
         };
         (kind, index as u32)
     }
@@ -136,6 +139,7 @@ impl engine::Event for Event {
             20 => Self::Fail(Id::from_index(index)),
             21 => Self::Rebuild,
             22 => Self::Rebuilt(Id::from_index(index)),
+            23 => Self::ScrubAgain,
             kind => unreachable!("no event is of kind {kind}"),
         }
     }
@@ -159,6 +163,7 @@ impl engine::Event for Event {
             | Self::Partial(_)
             | Self::Idle(_)
             | Self::Scrub
+            | Self::ScrubAgain
             | Self::Poll(_)
             | Self::Crossed(_)
             | Self::Backlog(_)

@@ -1,6 +1,6 @@
 //! Inspection of a drive.
 
-use crate::device::{Counters, Device, ErrorCounters, RequestId};
+use crate::device::{Counters, Device, ErrorCounters, RequestId, ScrubCounts};
 use engine::Instant;
 use ftl::Ftl;
 use host::Command;
@@ -44,6 +44,16 @@ impl Device {
     #[inline]
     pub fn scrubs_in_vain(&self) -> bool {
         self.gc.scrubs_in_vain(&self.base)
+    }
+    /// Counts of scrubbing, if there is any.
+    pub fn scrub_counts(&self) -> Option<ScrubCounts> {
+        self.gc.scrubbing().map(|turn| turn.counts())
+    }
+    /// The highest expected errors that the last polls of scrubbing found, and the blocks above the
+    /// policy's limit that they did not take.
+    pub fn scrub_found(&self) -> Option<(f64, u32)> {
+        let found = self.gc.scrubbing()?.found();
+        Some((found.highest, found.left))
     }
     /// Commands submitted and not completed.
     pub fn outstanding(&self) -> u32 {

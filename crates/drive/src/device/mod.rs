@@ -37,6 +37,7 @@ mod write;
 pub use errors::ErrorCounters;
 use failures::Failure;
 pub use flash::counters::{Counters, OpKind};
+pub use gc::turn::ScrubCounts;
 pub use ids::RequestId;
 pub use power::Cut;
 use rebuilding::Rebuilding;

@@ -47,6 +47,7 @@ impl Device {
             Event::Partial(pool) => write.partial_due(base, pool),
             Event::Idle(group) => gc.idle_due(base, group),
             Event::Scrub => gc.scrub_due(base),
+            Event::ScrubAgain => gc.scrub_again(base),
             Event::Fail(_) | Event::Rebuild | Event::Rebuilt(_) => self.happen_to_failed(event),
             Event::Backlog(bin) => gc.backlog_due(base, bin),
         }
@@ -111,7 +112,12 @@ impl Device {
             | Owner::StripeParity
             | Owner::CollectParity(_)
             | Owner::StripeRead(..)
-            | Owner::CollectStripeRead(..) => self.end_of_rare(id),
+            | Owner::CollectStripeRead(..)
+            | Owner::ScrubRead(_)
+            | Owner::ScrubWrite(_)
+            | Owner::ScrubErase
+            | Owner::ScrubParity
+            | Owner::PatrolRead => self.end_of_rare(id),
             owner => {
                 if !gc.ended(base, id, owner) {
                     return;
@@ -121,7 +127,8 @@ impl Device {
         self.base.leave(id, group);
     }
 
-    /// Reports the end of an operation of the rebuild, or of the parity of a superblock.
+    /// Reports the end of an operation of the rebuild, of the parity of a superblock, or of scrubbing
+    /// as a task of its own.
     #[cold]
     #[inline(never)]
     fn end_of_rare(&mut self, id: OpId) {
@@ -147,7 +154,11 @@ impl Device {
                 end_read(base, gc, id);
                 self.member_read(id, (recovery, member));
             }
-            _ => unreachable!("an operation of the rebuild, or of a superblock"),
+            Owner::ScrubParity => {
+                base.vacate(id);
+                base.parity_ended(id, Stream::Scrub);
+            }
+            _ => gc.scrub_ended(base, id),
         }
     }
 

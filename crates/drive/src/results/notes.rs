@@ -29,6 +29,7 @@ pub fn notes(run: &Run, experiment: &Experiment, checked: &Checked, steady: &Val
     notes.extend(nothing_counted(run));
     notes.extend(cuts_to_come(run, experiment));
     notes.extend(super::failures::notes(run, experiment));
+    notes.extend(super::scrub::note(run, experiment));
     notes.extend(no_erase(run, experiment));
     notes.extend(not_aged(run));
     notes.extend(unsettled(run, steady));

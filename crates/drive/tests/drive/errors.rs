@@ -236,6 +236,26 @@ fn blocks_begin_with_their_cycles_and_age() {
 }
 
 #[test]
+fn re_reads_of_a_block_are_counted_until_its_erase_and_kept_in_snapshots() {
+    let scrub = [set("ftl.scrub.interval", "100 ms"), set("ftl.scrub.choice", "oldest")];
+    let fill = [set("precondition.fill", "sequential")];
+    let experiment = experiment(BY_HAND, &[&errors(150.5, 0.0)[..], &scrub, &fill].concat());
+    let mut bench = Bench::of(&experiment);
+    for page in [0, 1, 80] {
+        bench.submit(page * MS, Kind::Read, page * PAGE, PAGE);
+    }
+    bench.until(99 * MS);
+    let counted = |device: &Device| [0, 5].map(|block| device.ftl().re_reads(ftl::BlockId(block)));
+    assert_eq!(counted(&bench.device), [2, 1]);
+    let copy = bench.device.clone();
+    let kept = drive::Snapshot::of(copy, &experiment.drive, None, 1, &Default::default());
+    let device = kept.unwrap().device(&experiment.drive, 1).unwrap();
+    assert_eq!(counted(&device), [2, 1]);
+    bench.until(150 * MS);
+    assert_eq!(counted(&bench.device), [0, 1], "block 0 was scrubbed");
+}
+
+#[test]
 fn snapshots_keep_ages_and_reads() {
     let more = [
         set("nand.errors.chip", "mlc-2y-nm"),

@@ -28,6 +28,7 @@ mod quiet;
 mod refusals;
 mod rotation;
 mod scrubbing;
+mod scrubbing_beside;
 mod snapshots;
 mod starvation;
 mod superblocks;

@@ -37,7 +37,14 @@ const GANG: &str = "{ channels = 2, control = \"asynchronous\" }";
 const ROUNDS: &str = "drive.scheduler.rounds";
 
 /// Settings that a policy, or a whole family, needs.
-const COMPANIONS: [(&str, &str, &str, &str); 45] = [
+const COMPANIONS: [(&str, &str, &str, &str); 52] = [
+    (SCRUB, "patrol", "drive.nand.errors", ERRORS),
+    (SCRUB, "patrol", "drive.ftl.scrub.task", "own"),
+    (SCRUB, "patrol", "drive.ftl.scrub.stream", "own"),
+    ("drive.ftl.scrub.task", "own", "drive.ftl.scrub.stream", "own"),
+    (SCRUB, "expected-errors", "drive.nand.errors", ERRORS),
+    (SCRUB, "refresh", "drive.nand.errors", ERRORS),
+    (SCRUB, "cost-benefit", "drive.nand.errors", ERRORS),
     (READ_RECOVERY, "*", "drive.nand.errors", ERRORS),
     (READ_RECOVERY, "conditional", "drive.ftl.superblock", STRIPES),
     (READ_RECOVERY, "conditional", "drive.ftl.allocation.streams", "separate"),
@@ -85,6 +92,7 @@ const COMPANIONS: [(&str, &str, &str, &str); 45] = [
     (PARTIAL, "plane", "workload[0].size", "1 KiB"),
 ];
 const STRIPES: &str = "{ dies = 2, width = { host = 2, collection = 2 } }";
+const SCRUB: &str = "drive.ftl.scrub.choice";
 const READ_RECOVERY: &str = "drive.ftl.read_recovery";
 const ERRORS: &str = "{ chip = \"tlc-72-layer\", codeword = \"512 B\", corrects = 75, re_read_scale = 2.0, initial_cycles = 8000 }";
 const COPIES: &str = "drive.nand.copy_back_pages";

@@ -1423,6 +1423,95 @@ fn pages_stream_only_where_a_package_could_take_them() {
 // ---- bit errors -------------------------------------------------------------------
 
 #[test]
+fn policies_that_know_of_errors_are_refused_without() {
+    for policy in ["expected-errors", "refresh", "cost-benefit", "patrol"] {
+        let scrub = format!(
+            "[drive.ftl.scrub]\ninterval = \"1 s\"\nchoice = \"{policy}\"\ntask = \"own\"\nstream = \"own\"\n"
+        );
+        let table = format!("{scrub}[precondition]");
+        let choice = format!("choice = \"{policy}\"");
+        let phrases = ["drive.nand.errors is not given", "give errors"];
+        refuse("[precondition]", &table, "drive.ftl.scrub.choice", &choice, &phrases);
+    }
+}
+
+/// Problems of a drive whose scrubbing is a task of its own, with these settings.
+fn scrubber(settings: &[(&'static str, &str)]) -> String {
+    let own = [
+        ("ftl.scrub.interval", "1 s"),
+        ("ftl.scrub.choice", "oldest"),
+        ("ftl.scrub.stream", "own"),
+        ("ftl.scrub.task", "own"),
+    ];
+    let all = own.iter().chain(settings).map(|(key, value)| set(key, value));
+    try_experiment(BY_HAND, &all.collect::<Vec<_>>()).err().unwrap_or_default()
+}
+
+#[test]
+fn a_task_of_scrubbing_refuses_what_it_does_not_support() {
+    assert_eq!(scrubber(&[]), "");
+    for (settings, remedy) in [
+        (&[("ftl.scrub.stream", "collection")][..], "stream = \"own\""),
+        (&[("ftl.gc.preemptible", "false")], "preemptible = true"),
+        (&[("ftl.gc.preemptible", "false"), ("ftl.gc.blocking", "channel")], "preemptible = true"),
+        (&[("ftl.gc.copy_back", "true")], "copy_back = false"),
+        (&[("ftl.gc.streaming", "true"), ("geometry.channels", "2")], "streaming = false"),
+        (&[("ftl.gc.idle_gap", "1 ms"), ("ftl.gc.stop", "2 blocks")], "idle_gap out"),
+        (&[("ftl.gc.at_once.channel", "1"), ("geometry.dies_per_package", "2")], "at_once out"),
+        (
+            &[
+                ("ftl.wear", "{ retirement_age = \"5 %\", age_variance = \"5 %\" }"),
+                ("nand.endurance", "100"),
+            ],
+            "wear out",
+        ),
+        (
+            &[
+                ("ftl.parity.width", "2"),
+                ("geometry.channels", "2"),
+                ("ftl.allocation.pool", "plane"),
+                ("buffer.size", "64 KiB"),
+                ("scheduler.rotation", "rotating"),
+            ],
+            "rotation out",
+        ),
+        (&[("recovery.map", "scan")], "recovery out"),
+    ] {
+        let problems = scrubber(settings);
+        assert!(problems.contains(": 1 problem\n"), "{settings:?}: {problems}");
+        let path = "drive.ftl.scrub.task: ";
+        let is_told = problems.contains(path) && problems.contains(remedy);
+        assert!(is_told && problems.contains("or choose task = \"turns\""), "{problems}");
+    }
+    // Rounds and failures refuse any scrubbing.
+    let rounds = [("scheduler.rounds.unit", "die"), ("ftl.gc.preemptible", "false")];
+    assert!(scrubber(&rounds).contains("drive.ftl.scrub: "));
+}
+
+#[test]
+fn what_only_a_task_of_scrubbing_has_is_refused_without() {
+    for (key, value, phrase) in [
+        ("ftl.scrub.window", "4", "choose task = \"own\", or leave this out"),
+        ("ftl.scrub.rate", "1 MB/s", "choose task = \"own\", or leave this out"),
+        ("ftl.scrub.choice", "patrol", "choose task = \"own\", or another policy"),
+    ] {
+        let errors =
+            "{ chip = \"tlc-72-layer\", codeword = \"512 B\", re_read_scale = 2.0, corrects = 75 }";
+        let turns = [("ftl.scrub.task", "turns"), ("nand.errors", errors), (key, value)];
+        let problems = scrubber(&turns);
+        assert!(problems.contains(": 1 problem\n"), "{problems}");
+        assert!(
+            problems.contains(&format!("drive.{key}: ")) && problems.contains(phrase),
+            "{problems}"
+        );
+    }
+    assert!(scrubber(&[("ftl.scrub.rate", "1 B/h")]).contains("drive.ftl.scrub.rate"));
+    let slow = scrubber(&[("ftl.scrub.rate", "1 B/s"), ("geometry.pages_per_block", "16384")]);
+    assert!(slow.contains("a block of 67108864 bytes takes longer than a year"), "{slow}");
+    assert!(scrubber(&[("ftl.scrub.window", "65")]).contains("drive.ftl.scrub.window"));
+}
+
+#[test]
 fn errors_need_a_rate_codewords_and_an_end() {
     let of = |more: &[(&'static str, &str)]| {
         let drive = [

@@ -2,6 +2,7 @@
 //! at zero it is the simplest drive with the simplest workload, so that a failing case shrinks
 //! towards it.
 
+use super::scrubber::with_scrubber;
 use super::superblocks::with_superblocks;
 use drive::check::check;
 use drive::load;
@@ -128,6 +129,11 @@ pub fn experiment_of(dice: &[u32], initiate: &mut Initiate<'_>) -> String {
     }
     if power.once_in(4)
         && let Some(with) = with_superblocks(&text, shape.exported, &mut power)
+    {
+        text = with;
+    }
+    if power.once_in(3)
+        && let Some(with) = with_scrubber(&text, &mut power)
     {
         text = with;
     }

@@ -7,6 +7,7 @@ mod figures;
 pub mod kinds;
 pub mod mutations;
 pub mod ordeal;
+mod scrubber;
 mod superblocks;
 pub mod traces;
 #[path = "../../../traces/tests/traces/written/mod.rs"]

@@ -51,14 +51,13 @@ pub fn with_superblocks(text: &str, exported: u64, dice: &mut Dice<'_>) -> Optio
     check(&experiment).is_ok().then_some(with)
 }
 
-/// The experiment without what superblocks do not support.
-fn supported(text: &str) -> String {
+/// The experiment with collection that may stop between any two moves, and moves all data through the
+/// controller.
+pub fn plain_collection(text: &str) -> String {
     let mut with = text.to_owned();
     for (begin, end) in [
-        ("stripe = \"", ", "),
         ("idle_gap = \"", ", "),
         ("at_once = {", "}, "),
-        ("background_begins = \"", ", "),
         (", reserve_until = \"", "\""),
         (", copy_back_most = ", ","),
     ] {
@@ -69,31 +68,44 @@ fn supported(text: &str) -> String {
             with.replace_range(from..to, kept);
         }
     }
+    replace_value(&mut with, "blocking = \"", "plane");
+    with = with
+        .replace("preemptible = false", "preemptible = true")
+        .replace("copy_back = true", "copy_back = false")
+        .replace("streaming = true", "streaming = false");
+    without_lines(&with, &["wear = ", "rounds = ", "copy_back_pages = ", "rotation = "])
+}
+
+/// The experiment without what superblocks do not support.
+fn supported(text: &str) -> String {
+    let mut with = plain_collection(text);
+    for (begin, end) in [("stripe = \"", ", "), ("background_begins = \"", ", ")] {
+        if let Some(from) = with.find(begin) {
+            let from_end = from + begin.len();
+            let to = from_end + with[from_end..].find(end).expect("it ends") + end.len();
+            with.replace_range(from..to, "");
+        }
+    }
     for (key, value) in [
         (" pool = \"", "drive"),
         (" bin = \"", "plane"),
         (" streams = \"", "separate"),
         ("partial_writes = \"", "controller"),
-        ("blocking = \"", "plane"),
     ] {
-        let from = with.find(key).expect("every drive has it") + key.len();
-        let to = from + with[from..].find('"').expect("it ends");
-        with.replace_range(from..to, value);
+        replace_value(&mut with, key, value);
     }
-    with = with
-        .replace("preemptible = false", "preemptible = true")
-        .replace("copy_back = true", "copy_back = false")
-        .replace("streaming = true", "streaming = false")
-        .replace("summary_page = true", "summary_page = false");
-    let unsupported = [
-        "gang = ",
-        "wear = ",
-        "rounds = ",
-        "erase_batching = ",
-        "copy_back_pages = ",
-        "rotation = ",
-    ];
-    let is_supported = |line: &&str| !unsupported.iter().any(|key| line.starts_with(key));
-    let lines: Vec<&str> = with.lines().filter(is_supported).collect();
+    with = with.replace("summary_page = true", "summary_page = false");
+    without_lines(&with, &["gang = ", "erase_batching = "])
+}
+
+fn replace_value(text: &mut String, key: &str, value: &str) {
+    let from = text.find(key).expect("every drive has it") + key.len();
+    let to = from + text[from..].find('"').expect("it ends");
+    text.replace_range(from..to, value);
+}
+
+fn without_lines(text: &str, keys: &[&str]) -> String {
+    let is_kept = |line: &&str| !keys.iter().any(|key| line.starts_with(key));
+    let lines: Vec<&str> = text.lines().filter(is_kept).collect();
     lines.join("\n") + "\n"
 }

@@ -7,27 +7,48 @@
 mod written;
 
 pub use python::ScrubOutside;
-pub use written::{PickOld, Written};
+pub use written::{Needs, PickOld, Polled, Written};
 
 use crate::streams::Stream;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use settings::Time;
+use settings::{Rate, Time};
 
-/// Scrubbing. Its operations wait for all others of their unit, like those of background GC. If
-/// the bin's GC is in the foreground or in debt and waits for a scrub to end, the scrub's
-/// operations go first as well.
+/// Scrubbing. Its operations wait for all others of their unit, like those of background GC.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ScrubConfig {
-    /// Time between two polls; the bins are polled in turn. If the polled bin is being collected,
-    /// the poll comes between two victims.
+    /// Time between two polls; the bins are polled in turn.
     pub interval: Time,
     /// Policy that chooses the block of the bin to rewrite, if any.
     pub choice: ScrubChoice,
     /// Destination of the pages that scrubbing moves. Default: `collection`.
     #[serde(default)]
     pub stream: ScrubStream,
+    /// The task that moves the blocks. Default: `turns`.
+    #[serde(default)]
+    pub task: ScrubTask,
+    /// Batches of a block that may be in progress at a time, if the task is its own. Default: 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = 64))]
+    pub window: Option<u32>,
+    /// Most data that is moved in a time, if the task is its own: after a block, the next one begins
+    /// when its data would have been moved at this rate. Default: no limit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rate: Option<Rate>,
+}
+
+/// The task that moves the blocks of scrubbing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum ScrubTask {
+    /// That of the bin's collection: scrubbing and collection take turns. If the bin's GC is in the
+    /// foreground or in debt and waits for a scrub to end, the operations of the scrub go first as
+    /// well.
+    #[default]
+    Turns,
+    /// A task of its own in each bin, beside collection. Source: [FAST19].
+    Own,
 }
 
 /// Destination of the pages that scrubbing moves.
@@ -54,11 +75,19 @@ impl ScrubStream {
 
 settings::family! {
     /// Policy that chooses the block to scrub next.
-    ScrubChoice asks pick(written: Written<'_>) -> Option<usize>;
+    ScrubChoice asks pick(written: Written<'_>) -> Option<usize>, and needs() -> Needs;
     /// The block that was closed first.
     "oldest" => oldest::Oldest,
     /// The block with the most reads since its erase, once they reach a limit.
     "most-read" => most_read::MostRead,
+    /// The block with the most expected errors in a codeword, if there are too many.
+    "expected-errors" => expected_errors::ExpectedErrors,
+    /// The block whose data is oldest, once it reaches an age.
+    "refresh" => refresh::Refresh,
+    /// The block with the most re-reads for each valid page, if there are too many.
+    "cost-benefit" => cost_benefit::CostBenefit,
+    /// The next block in turn, if a read of one of its pages needs re-reads.
+    "patrol" => patrol::Patrol,
     /// A block that a function of the user chooses, or none.
     "python" => python::Python,
 }
@@ -66,50 +95,4 @@ settings::family! {
 settings::asks_outside!(ScrubChoice);
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::blocks::BARRED;
-    use proptest::prelude::*;
-
-    /// True if a policy may decide that no block needs scrubbing.
-    fn may_decline(policy: &ScrubChoice, written: Written<'_>) -> bool {
-        let mut fitting = written.fitting();
-        match policy {
-            ScrubChoice::Oldest(_) => fitting.next().is_none(),
-            ScrubChoice::MostRead(most) => fitting.all(|index| written.sensed[index] < most.reads),
-            // No function is connected in this test.
-            ScrubChoice::Python(_) => true,
-        }
-    }
-
-    proptest! {
-        /// The contract of every policy: it returns a block that fits, always the same one, or
-        /// none if no block needs scrubbing.
-        #[test]
-        fn every_policy_keeps_the_contract(
-            valid in proptest::collection::vec(prop_oneof![0u32..=8, Just(BARRED), Just(BARRED | 3)], 1..40),
-            most_valid in 0u32..=8,
-        ) {
-            let closed_at: Vec<u64> = (0..valid.len() as u64).map(|index| index * 7 % 50).collect();
-            let sensed: Vec<u32> = (0..valid.len() as u32).map(|index| index * 5 % 37 * 1_000).collect();
-            let erase_count = vec![1; valid.len()];
-            let written = Written {
-                valid: &valid,
-                closed_at: &closed_at,
-                sensed: &sensed,
-                erase_count: &erase_count,
-                now: 60,
-                units_per_block: 8,
-                most_valid,
-            };
-            for policy in ScrubChoice::all() {
-                let picked = policy.pick(written);
-                prop_assert_eq!(picked, policy.pick(written));
-                match picked {
-                    Some(index) => prop_assert!(written.fits(index), "{:?}", policy),
-                    None => prop_assert!(may_decline(&policy, written), "{:?}", policy),
-                }
-            }
-        }
-    }
-}
+mod tests;

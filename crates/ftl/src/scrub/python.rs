@@ -1,6 +1,6 @@
 //! A scrub policy that the user writes, as a function in Python.
 
-use super::{PickOld, Written};
+use super::{Needs, PickOld, Written};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use settings::Outside;
@@ -43,5 +43,8 @@ impl PickOld for Python {
             )),
             answer => Ok(answer),
         })?
+    }
+    fn needs(&self) -> Needs {
+        Needs { expected_errors: true, data_age: true, ..Needs::default() }
     }
 }

@@ -81,6 +81,16 @@ impl Spread {
     pub fn initial_age_ns(&self, block: u64) -> f64 {
         self.age.map_or(0.0, |(of, hash)| of.of(hash, block))
     }
+    /// True if erase blocks with equal erases have equal cycles and factors.
+    #[inline]
+    pub fn is_even(&self) -> bool {
+        self.blocks.is_none() && self.cycles.is_none_or(|(of, _)| matches!(of, Initial::Same(_)))
+    }
+    /// True if the data of all erase blocks has the same age at the beginning.
+    #[inline]
+    pub fn ages_alike(&self) -> bool {
+        self.age.is_none_or(|(of, _)| matches!(of, Initial::Same(_)))
+    }
     /// Factor of an erase block's rate.
     pub fn of_block(&self, block: u64) -> f64 {
         self.blocks.map_or(1.0, |(deviation, hash)| libm::exp(deviation * hash.normal(block)))

@@ -6,6 +6,7 @@
 //! the same operation until its owner gets it, so owners know nothing of recovery.
 
 mod counters;
+mod decay;
 mod rate;
 mod rebuild;
 mod recover;
@@ -17,7 +18,8 @@ use crate::device::ids::{OpId, RecoveryId};
 use crate::device::join::{Aside, Join};
 use engine::{IdOrNone, Instant, Slab, Span, Stream, Streams};
 use ftl::read_recovery::ReadRecovery;
-use ftl::{Batch, Ftl};
+use ftl::scrub::{Needs, Polled};
+use ftl::{Batch, BinId, Ftl};
 use metrics::{Blame, Holder};
 use nand::Geometry;
 use nand::errors::{Code, Counting, SoftDecoding, Wrong, thin};
@@ -28,6 +30,8 @@ use std::collections::BTreeSet;
 #[derive(Clone)]
 pub struct Errors {
     // ---- constant ----
+    /// Bits of a codeword.
+    bits: u32,
     code: Option<Code>,
     soft_decoder: Option<(SoftDecoding, Code)>,
     counting: Counting,
@@ -50,6 +54,9 @@ pub struct Errors {
     lost_of_member: BTreeSet<u32>,
     /// Blames of critical members.
     aside: Aside,
+    decay: decay::Columns,
+    /// Re-reads that the read needed which goes to its owner next.
+    last_re_reads: u32,
 }
 
 /// A read whose data could not be decoded so far.
@@ -127,6 +134,7 @@ impl Errors {
         let bits = (errors.codeword.bytes() * 8) as u32;
         let words = errors.words_per_page(geometry.page_bytes);
         Some(Box::new(Self {
+            bits,
             code: errors.corrects.map(|corrects| Code::new(bits, corrects)),
             soft_decoder: errors.soft_decoding.map(|of| (of, Code::new(bits, of.corrects))),
             counting: errors.counting,
@@ -144,6 +152,8 @@ impl Errors {
             counters: ErrorCounters::new(bits),
             lost_of_member: BTreeSet::new(),
             aside: Aside::default(),
+            decay: decay::Columns::default(),
+            last_re_reads: 0,
         }))
     }
 
@@ -152,8 +162,17 @@ impl Errors {
         self.recoveries = Slab::default();
         self.of_operation.clear();
     }
+    /// The decay of a bin's blocks, as far as a policy of scrubbing needs it.
+    pub fn decay(&mut self, ftl: &Ftl, now: Instant, bin: BinId, needs: Needs) -> Polled<'_> {
+        self.decay.at((&mut self.rates, self.bits), (ftl, now), bin, needs)
+    }
     pub fn counters(&self) -> &ErrorCounters {
         &self.counters
+    }
+
+    /// Re-reads of the read that goes to its owner now.
+    pub fn last_re_reads(&self) -> u32 {
+        self.last_re_reads
     }
 
     /// Reads for the first time: finds the codewords that cannot be decoded, and counts what was read.

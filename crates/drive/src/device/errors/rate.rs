@@ -54,11 +54,7 @@ impl Rates {
             self.renew(ftl, block, at);
         }
         let of_cycles = self.erase_blocks[at].of_cycles;
-        let reads = ftl.disturbed(at) as usize;
-        let of_reads = match self.of_reads.get(reads) {
-            Some(power) => *power,
-            None => self.mechanisms.of_reads(reads as u64),
-        };
+        let of_reads = self.of_reads(ftl.disturbed(at));
         let of_days =
             if of_cycles.retention > 0.0 { self.of_days(ftl, now, block, at) } else { 0.0 };
         let rate = of_cycles.rate(of_days, of_reads);
@@ -66,6 +62,57 @@ impl Rates {
             return rate;
         }
         self.differing(ftl, block, at, row, rate)
+    }
+
+    /// The rate of the worst erase block of a block, without what differs from page to page.
+    pub fn worst(&mut self, ftl: &Ftl, now: Instant, block: BlockId) -> f64 {
+        let (first, reads) =
+            (ftl.erase_block(Batch { block, batch: 0 }, 0), ftl.disturbed_of(block));
+        let ages_alike = self.spread.ages_alike();
+        let of_days = if ages_alike { self.of_days(ftl, now, block, first) } else { 0.0 };
+        let is_even = ages_alike && self.spread.is_even();
+        let most = [reads.iter().copied().max().expect("a block has an erase block")];
+        // If erase blocks differ in their reads alone, the most read one is the worst.
+        let examined = if is_even { &most[..] } else { reads };
+        let mut worst = 0.0;
+        for (index, reads) in examined.iter().enumerate() {
+            let at = first + index;
+            if self.erase_blocks[at].erases != ftl.erases_of(block) + 1 {
+                self.renew(ftl, block, at);
+            }
+            let of_days = if ages_alike { of_days } else { self.of_days(ftl, now, block, at) };
+            let rate = self.erase_blocks[at].of_cycles.rate(of_days, self.of_reads(*reads));
+            worst = f64::max(worst, rate);
+        }
+        if ftl.strain().is_empty() {
+            return worst;
+        }
+        let [ramps, _] = ftl.strain()[block.0 as usize];
+        (worst * self.nand.error_rate_factor(ramps)).min(1.0)
+    }
+
+    /// Nanoseconds since the first program of a block; of its oldest data, if that was there at the
+    /// beginning.
+    pub fn age(&self, ftl: &Ftl, now: Instant, block: BlockId) -> u64 {
+        match ftl.age(block, now.as_ns()) {
+            Age::Since(ns) => ns,
+            Age::SinceBefore(ns) => {
+                let first = ftl.erase_block(Batch { block, batch: 0 }, 0) as u64;
+                let count = ftl.layout.erase_blocks();
+                let all = if self.spread.ages_alike() { 1 } else { u64::from(count) };
+                let ages = (first..first + all).map(|at| self.spread.initial_age_ns(at));
+                ns + ages.fold(0.0, f64::max) as u64
+            }
+        }
+    }
+
+    /// The part of read disturb that depends on reads.
+    #[inline]
+    fn of_reads(&self, reads: u32) -> f64 {
+        match self.of_reads.get(reads as usize) {
+            Some(power) => *power,
+            None => self.mechanisms.of_reads(reads.into()),
+        }
     }
 
     /// The part of retention that depends on time.

@@ -82,6 +82,7 @@ impl Base {
         };
         if recovery.is_none() && is_decoded {
             self.decode = self.flash.timing().decode;
+            self.errors().last_re_reads = 0;
             return false;
         }
         let recovery = match recovery {
@@ -92,6 +93,8 @@ impl Base {
             }
         };
         self.decode = self.decode_time(recovery);
+        let errors = self.errors();
+        errors.last_re_reads = errors.recoveries[recovery].re_reads;
         if is_decoded {
             self.errors().end_recovery(id);
             return false;
@@ -122,6 +125,9 @@ impl Base {
             // The owner counts the rows of the last attempt.
             let (block, rows) = (self.flash.op(id).block, self.flash.transferred(id).rows);
             self.space.ftl.note_sensed(block, rows);
+        }
+        if step == Step::ReRead {
+            self.space.ftl.note_re_read(self.flash.op(id).block);
         }
         self.flash.step_aside(&mut self.time, &mut self.space, id);
         let at = self.time.now + decode;
@@ -184,10 +190,13 @@ impl Base {
             self.errors().lost_of_member = places;
             return;
         }
-        let unrecovered = &mut self.errors().counters.unrecovered[holder as usize];
-        *unrecovered += places.len() as u64;
+        // A patrol only finds out.
+        if !matches!(op.owner, Owner::PatrolRead) {
+            let unrecovered = &mut self.errors().counters.unrecovered[holder as usize];
+            *unrecovered += places.len() as u64;
+        }
         let op = self.flash.op(id);
-        if let Owner::CollectRead(slots) = op.owner {
+        if let Owner::CollectRead(slots) | Owner::ScrubRead(slots) = op.owner {
             let slots: Vec<u32> = bits(slots.bits()).map(|slot| slot as u32).collect();
             for place in &places {
                 let ppn = Ppn(first.0 + slots[*place as usize]);

@@ -20,7 +20,7 @@ impl Flash {
     pub(super) fn note_transferred(&mut self, id: OpId, ask: &Ask) {
         let Ask { planes, rows, .. } = *ask;
         let bytes = match ask.owner {
-            Owner::CollectRead(slots) => {
+            Owner::CollectRead(slots) | Owner::ScrubRead(slots) => {
                 u64::from(slots.bits().count_ones()) * self.shape.unit_in_row
             }
             _ => ask.bytes,

@@ -155,10 +155,15 @@ impl Counters {
     pub fn total(&self) -> u64 {
         self.commands.iter().flatten().sum()
     }
-    /// All commands except erases and those of scrubbing.
+    /// All commands except erases, those of scrubbing, and those that may follow from scrubbing alone:
+    /// re-reads and parity.
     pub fn but_for_scrubbing(&self) -> u64 {
         let but_erases = &self.commands[..OpKind::Erase as usize];
-        but_erases.iter().map(|of| of.iter().sum::<u64>() - of[Holder::Scrub as usize]).sum()
+        let follow = [Holder::Scrub, Holder::ReRead, Holder::Parity];
+        let others = |of: &[u64; HOLDERS]| {
+            of.iter().sum::<u64>() - follow.map(|holder| of[holder as usize]).iter().sum::<u64>()
+        };
+        but_erases.iter().map(others).sum()
     }
     /// Counts since `earlier`; the longest collection is the longest since
     /// [`super::Device::begin_counting`].

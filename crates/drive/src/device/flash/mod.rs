@@ -65,6 +65,8 @@ pub trait Placement {
     fn park(&mut self, now: Instant, id: OpId, op: &Op, unit: &Snapshot);
     /// The class of a bin's GC operations; `is_reserved` says if the bin's unit is reserved for it.
     fn class_of(&self, bin: BinId, is_reserved: impl FnOnce() -> bool) -> Class;
+    /// The class of a bin's operations of scrubbing, if that is a task of its own.
+    fn class_of_scrubbing(&self, bin: BinId) -> Class;
     /// True if GC of a bin goes before programs of host data, even if a block is being scrubbed.
     fn collects_in_the_foreground(&self, bin: BinId) -> bool;
     /// True if the last block that was taken in a bin was taken to be scrubbed.
@@ -177,6 +179,8 @@ pub struct Flash {
     groups_of: Column<ChannelId, Vec<GroupId>>,
     /// True if pages that collection reads may stream to another package.
     streams: bool,
+    /// True if scrubbing is a task of its own.
+    has_scrubber: bool,
     // ---- state ----
     schedule: Schedule,
     ops: Ops,
@@ -231,7 +235,7 @@ impl Flash {
             program_rules: _, suspends: _, bins_of_group: _, uniform: _, short_ways: _,
             queues_all: _, begins_at_once: _,
             only_serves_queues: _, commands: _, channels_of: _, all_cells: _, shape: _, idle_gap: _,
-            streams: _, groups_of: _,
+            streams: _, has_scrubber: _, groups_of: _,
             // Counts go on.
             chained: _, next_seq: _, counters: _,
             // State that begins anew.

@@ -65,6 +65,7 @@ impl Flash {
             notes: VecDeque::new(),
             idle_gap: config.ftl.gc.idle_gap.map(|gap| gap.span()),
             streams: config.ftl.gc.streaming,
+            has_scrubber: config.ftl.has_scrubber(),
             groups_of: quiet::groups_of(&places, geometry.channels),
             all_cells: u64::MAX >> (64 - units.cells_per_group),
             uniform,

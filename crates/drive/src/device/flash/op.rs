@@ -44,6 +44,14 @@ pub enum Owner {
     CollectParity(Stream),
     /// As `StripeRead`, for data that is moved.
     CollectStripeRead(RecoveryId, u32),
+    /// The same of scrubbing, if it is a task of its own: a read, a program, an erase, and parity of a
+    /// stripe whose last data it has written.
+    ScrubRead(Slots),
+    ScrubWrite(PayloadId),
+    ScrubErase,
+    ScrubParity,
+    /// A read of a page, to find out if its block is to be scrubbed.
+    PatrolRead,
     /// A batch of a victim that is transferred out to a program in another package.
     StreamOut(OpId),
     /// A batch that came from another package, and its old place.
@@ -172,7 +180,7 @@ pub struct Op {
 const _: () = assert!(size_of::<Op>() == 96, "operations that wait are small");
 
 impl Op {
-    /// True for operations of garbage collection.
+    /// True for operations of garbage collection and of scrubbing.
     #[inline]
     pub fn is_collection(&self) -> bool {
         matches!(
@@ -183,6 +191,11 @@ impl Op {
                 | Owner::CollectErase
                 | Owner::CollectParity(_)
                 | Owner::CollectStripeRead(..)
+                | Owner::ScrubRead(_)
+                | Owner::ScrubWrite(_)
+                | Owner::ScrubErase
+                | Owner::ScrubParity
+                | Owner::PatrolRead
                 | Owner::StreamOut(_)
                 | Owner::Streamed(_)
         )
@@ -190,6 +203,18 @@ impl Op {
     /// True for reads of other members of a stripe of a superblock.
     pub fn is_member(&self) -> bool {
         matches!(self.owner, Owner::StripeRead(..) | Owner::CollectStripeRead(..))
+    }
+    /// True for operations of scrubbing that is a task of its own.
+    #[inline]
+    pub fn is_scrubbing(&self) -> bool {
+        matches!(
+            self.owner,
+            Owner::ScrubRead(_)
+                | Owner::ScrubWrite(_)
+                | Owner::ScrubErase
+                | Owner::ScrubParity
+                | Owner::PatrolRead
+        )
     }
     /// The batch of a started program or of a read.
     pub fn at(&self) -> Batch {

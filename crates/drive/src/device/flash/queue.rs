@@ -371,11 +371,28 @@ impl Group {
         let lanes = self.lists.len() / CLASSES;
         self.lists[class * lanes..][..lanes].iter().chain(self.wide.lists(class))
     }
-    /// Raises queued background GC to foreground GC.
+    /// Raises queued background GC to foreground GC; but not operations of a task of scrubbing, if
+    /// there is one.
     #[inline]
-    pub fn raise_background(&mut self, ops: &mut Ops) {
-        if self.classes & BACKGROUND != 0 {
-            self.raise_some(ops);
+    pub fn raise_background(&mut self, ops: &mut Ops, has_scrubber: bool) {
+        if self.classes & BACKGROUND == 0 {
+            return;
+        }
+        if has_scrubber {
+            return self.raise_where(ops, |op| !op.is_scrubbing());
+        }
+        self.raise_some(ops);
+    }
+    /// Raises some of the operations that wait in the background to foreground GC.
+    #[cold]
+    #[inline(never)]
+    pub fn raise_where(&mut self, ops: &mut Ops, goes: impl Fn(&Op) -> bool) {
+        let waiting = self.lists_of(Class::Background as usize).flat_map(|list| list.iter(ops));
+        let raised: Vec<OpId> = waiting.filter(|id| goes(&ops[*id])).collect();
+        for id in raised {
+            self.take_out(ops, id);
+            ops[id].class = Class::Foreground;
+            self.put_back(ops, id);
         }
     }
     #[inline(never)]

@@ -148,9 +148,9 @@ impl Flash {
     /// Requeues an operation by its age. An operation that was background GC when it left may be
     /// foreground GC by now.
     pub(super) fn requeue<P: Placement>(&mut self, p: &P, id: OpId) {
-        let Op { group, bin, .. } = self.ops[id];
+        let group = self.ops[id].group;
         if self.ops[id].is_collection() {
-            let class = self.class_of(p, bin);
+            let class = self.class_by_owner(p, &self.ops[id]);
             // Programs of a lane start in the order of asking: a younger one may be in the foreground.
             let least = if self.lanes > 1 { self.ops[id].class } else { Class::Background };
             self.ops[id].class = class.min(least);
@@ -411,7 +411,12 @@ impl Flash {
 
     /// Raises queued background GC of a group to foreground GC.
     pub(in crate::device) fn raise_background(&mut self, group: GroupId) {
-        self.groups[group].raise_background(&mut self.ops);
+        self.groups[group].raise_background(&mut self.ops, self.has_scrubber);
+    }
+    /// Raises queued operations of scrubbing that is a task of its own to foreground GC.
+    pub(in crate::device) fn raise_scrubbing(&mut self, group: GroupId, bin: BinId) {
+        let is_own = |op: &Op| op.is_scrubbing() && op.bin == bin;
+        self.groups[group].raise_where(&mut self.ops, is_own);
     }
 
     /// The activity of the unit that a bin's programs occupy, since the first call for the bin.
@@ -432,6 +437,12 @@ impl Flash {
     #[inline]
     pub(in crate::device) fn class_of<P: Placement>(&self, p: &P, bin: BinId) -> Class {
         p.class_of(bin, || self.groups[self.places[self.first_place(bin)].group].is_kept_for(bin))
+    }
+
+    /// The class that an operation of GC or of scrubbing has now.
+    #[inline]
+    pub(super) fn class_by_owner<P: Placement>(&self, p: &P, op: &Op) -> Class {
+        if op.is_scrubbing() { p.class_of_scrubbing(op.bin) } else { self.class_of(p, op.bin) }
     }
 
     /// Turns a copy-back into a read if other programs have taken the pages on the planes of its

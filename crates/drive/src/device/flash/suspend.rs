@@ -325,7 +325,7 @@ impl Flash {
             suspensions: working.suspensions,
             since_begun: now - working.began,
             since_resumed: now - working.resumed,
-            foreground: op.is_collection() && self.class_of(p, op.bin) != Class::Background,
+            foreground: op.is_collection() && self.class_by_owner(p, op) != Class::Background,
         });
         let stop = match answer {
             Interruption::GoOn => {

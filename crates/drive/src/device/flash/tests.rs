@@ -54,6 +54,9 @@ impl Placement for Pages {
             (false, false) => Class::Background,
         }
     }
+    fn class_of_scrubbing(&self, _: BinId) -> Class {
+        Class::Background
+    }
     fn collects_in_the_foreground(&self, _: BinId) -> bool {
         self.foreground
     }
@@ -1011,7 +1014,7 @@ fn choose_as_by_the_rules(
     for moment in moments {
         (group.busy, group.wanted, group.barred) = (moment.busy, moment.wanted, moment.barred);
         if moment.raises {
-            group.raise_background(ops);
+            group.raise_background(ops, false);
         }
         if let Some(at) = moment.puts_back.filter(|_| !taken.is_empty()) {
             group.put_back(ops, taken.swap_remove(at % taken.len()));

@@ -124,7 +124,12 @@ impl Gc {
     fn erase_if_drained(&mut self, base: &mut Base, block: BlockId) {
         let bin = base.space.ftl.layout.bin(block);
         let draining = &mut base.space.task_mut(bin).draining;
-        let Some(index) = draining.iter().position(|draining| *draining == block) else { return };
+        let Some(index) = draining.iter().position(|draining| *draining == block) else {
+            if self.scrubber.is_some() {
+                self.erase_scrubbed(base, block);
+            }
+            return;
+        };
         draining.swap_remove(index);
         self.erase_or_defer(base, bin, block);
         self.note_space(base, bin);
@@ -184,6 +189,8 @@ impl Gc {
         if let Some(place) = job.chosen.iter().position(|(chosen, _)| *chosen == block) {
             let (_, since) = job.chosen.swap_remove(place);
             base.flash.count_collection(base.time.now - since);
+        } else {
+            self.note_scrubbed();
         }
         base.note_checkpoints();
         base.audit_erase(block);
@@ -196,6 +203,9 @@ impl Gc {
         self.collect(base, bin);
         if self.reserves_until == ReserveUntil::Stop && !self.is_at_work(bin) {
             self.unreserve(base, bin);
+        }
+        if self.scrubber.is_some() {
+            self.scrub_in_new_space(base, bin);
         }
     }
 
@@ -260,8 +270,10 @@ impl Gc {
     /// Records if a bin's collection is under way, for waits for space.
     pub(in crate::device) fn note_space(&mut self, base: &mut Base, bin: BinId) {
         let job = &self.jobs[bin];
-        let under_way =
-            job.reads + job.writes + job.erases > 0 || !base.space.task(bin).draining.is_empty();
+        let task = base.space.task(bin);
+        let under_way = job.reads + job.writes + job.erases > 0
+            || !task.draining.is_empty()
+            || task.scrub_goes_first;
         if under_way != base.space.is_collecting(bin) {
             base.settle_space_of(bin);
             base.space.set_collecting(bin, under_way);

@@ -43,6 +43,9 @@ impl Gc {
     ) -> Leave {
         let is_free = match of {
             Maintenance::Collection => self.is_unit_free(base, bin) && self.is_permitted(base, bin),
+            Maintenance::Scrub if self.scrubber.is_some() => {
+                base.space.ftl.level(bin) != Level::Foreground
+            }
             Maintenance::Scrub => {
                 (!base.space.is_awaited(bin) || Self::has_space_for_look(base, bin))
                     && !self.claims_channels(bin)

@@ -13,10 +13,11 @@ mod quiet;
 mod rotate;
 mod rounds;
 mod scrub;
+mod scrubber;
 mod streaming;
 #[cfg(test)]
 mod tests;
-mod turn;
+pub mod turn;
 mod turns;
 mod victims;
 pub mod why;
@@ -30,6 +31,7 @@ use ftl::{BinId, BlockId, GcConfig, Layout, ReserveUntil};
 use job::{Backlog, Job};
 use nand::{Geometry, GroupId};
 use permits::Permits;
+use scrubber::Scrubber;
 use turn::Turn;
 
 /// Collections, by bin.
@@ -46,6 +48,8 @@ pub struct Gc {
     // ---- state ----
     /// Scrubbing, if there is any.
     scrubs: Option<Turn>,
+    /// Its task, if it has one of its own.
+    scrubber: Option<Box<Scrubber>>,
     jobs: Column<BinId, Job>,
     /// Erases that wait for a burst of reads to end.
     backlogs: Column<BinId, Backlog>,
@@ -68,7 +72,8 @@ impl Gc {
             erase_batching: config.scheduler.erase_batching,
             streaming: (config.ftl.gc.streaming)
                 .then_some(geometry.planes_per_die * geometry.dies_per_package),
-            scrubs: config.ftl.scrub.as_ref().map(Turn::new),
+            scrubs: config.ftl.scrub.as_ref().map(|scrub| Turn::new(scrub, layout.bins)),
+            scrubber: Scrubber::new(config.ftl.scrub.as_ref(), layout),
             jobs: Column::from_fn(layout.bins as usize, |_| Job::default()),
             backlogs: Column::from_fn(layout.bins as usize, |_| Backlog::default()),
             thwarted: Vec::new(),
@@ -89,6 +94,7 @@ impl Gc {
             erase_batching: _,
             streaming: _,
             scrubs,
+            scrubber,
             jobs,
             backlogs,
             thwarted,
@@ -97,6 +103,7 @@ impl Gc {
             permits,
         } = self;
         *scrubs = scrubs.as_ref().map(Turn::begun_anew);
+        *scrubber = scrubber.as_ref().map(|scrubber| scrubber.begun_anew());
         *jobs = Column::from_fn(layout.bins as usize, |_| Job::default());
         *backlogs = Column::from_fn(layout.bins as usize, |_| Backlog::default());
         thwarted.clear();

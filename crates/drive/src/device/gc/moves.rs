@@ -19,7 +19,10 @@ impl Gc {
         if job.reads > 0 || job.staged.is_empty() || base.flash.has_turned_to_read(bin) {
             return;
         }
-        let is_move = |id: OpId| base.flash.op(id).is_collection();
+        let is_move = |id: OpId| {
+            let op = base.flash.op(id);
+            op.is_collection() && !op.is_scrubbing()
+        };
         if job.victim.is_none() || base.space.parked(bin).iter().any(|(id, _)| is_move(*id)) {
             self.write_staged(base, bin);
         }
@@ -210,7 +213,13 @@ impl Gc {
         self.write_ended(base, op, at, count);
     }
 
-    fn commit_move(&mut self, base: &mut Base, lpn: Lpn, from: Ppn, to: Ppn) {
+    pub(in crate::device::gc) fn commit_move(
+        &mut self,
+        base: &mut Base,
+        lpn: Lpn,
+        from: Ppn,
+        to: Ppn,
+    ) {
         base.space.ftl.note_copy(from, to, lpn);
         base.audit_copy(from, to);
         base.space.ftl.commit_move(lpn, from, to);
@@ -242,7 +251,7 @@ impl Gc {
 /// Reports the data of a move in a superblock, which is bound to its page.
 #[cold]
 #[inline(never)]
-fn audit_copies(base: &mut Base, op: OpId, payload: PayloadId) {
+pub(in crate::device::gc) fn audit_copies(base: &mut Base, op: OpId, payload: PayloadId) {
     for slot in 0..base.flash.payloads.count(payload) {
         let from = Ppn(base.flash.payloads.slot(payload, slot)[1]);
         base.audit_bound(op, slot, base.audit_stored(from));

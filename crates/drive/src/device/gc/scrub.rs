@@ -6,9 +6,10 @@ use crate::device::Base;
 use crate::device::event::Event;
 use crate::device::gc::Gc;
 use crate::device::gc::gate::{Leave, Maintenance};
-use crate::device::gc::turn::Turn;
+use crate::device::gc::turn::{Found, Turn};
 use crate::device::ids::OpId;
-use ftl::{BinId, Level};
+use ftl::scrub::Polled;
+use ftl::{BinId, BlockId, Level};
 use metrics::Holder;
 
 impl Gc {
@@ -32,18 +33,20 @@ impl Gc {
     fn is_in_vain(&self, base: &Base, turn: &Turn) -> bool {
         let blocks = u64::from(base.space.ftl.layout.bins)
             * u64::from(base.space.ftl.layout.blocks_per_bin());
-        base.time.agenda.len() <= 1 || u64::from(turn.in_vain) > 2 * blocks
+        let timers = 1 + usize::from(self.scrubber.as_ref().is_some_and(|of| of.awaits_rate()));
+        base.time.agenda.len() <= timers || u64::from(turn.in_vain) > 2 * blocks
     }
 
     /// True if only scrubbing is under way.
     fn only_scrubs(&self, base: &Base) -> bool {
         let scrubs = |op: OpId| {
             let op = base.flash.op(op);
-            op.is_collection() && base.space.task(op.bin).scrubs
+            op.is_scrubbing() || op.is_collection() && base.space.task(op.bin).scrubs
         };
         base.time.agenda.events().all(|event| match event {
-            Event::Scrub => true,
-            Event::Programmed(op)
+            Event::Scrub | Event::ScrubAgain => true,
+            Event::Undecoded(op)
+            | Event::Programmed(op)
             | Event::Array(op)
             | Event::Sensed(op)
             | Event::CarriedOut(op)
@@ -56,8 +59,9 @@ impl Gc {
     /// Ends all scrubbing.
     pub(in crate::device) fn end_scrubbing(&mut self, base: &mut Base) {
         self.scrubs = None;
-        base.time.agenda.withdraw(|event| matches!(event, Event::Scrub));
+        base.time.agenda.withdraw(|event| matches!(event, Event::Scrub | Event::ScrubAgain));
         self.jobs.as_mut_slice().iter_mut().for_each(|job| job.look = false);
+        self.end_scrubber(base);
     }
 
     pub(in crate::device) fn scrub_due(&mut self, base: &mut Base) {
@@ -65,6 +69,9 @@ impl Gc {
         let bin = turn.next;
         turn.next = BinId((bin.0 + 1) % base.space.ftl.layout.bins);
         base.time.agenda.schedule(base.time.now + turn.interval, Event::Scrub, 0);
+        if self.scrubber.is_some() {
+            return self.poll_when_possible(base, bin);
+        }
         self.jobs[bin].look = true;
         self.collect(base, bin);
     }
@@ -85,18 +92,69 @@ impl Gc {
             return false;
         }
         self.jobs[bin].look = false;
-        let Some(block) = base.space.ftl.pick_scrub(bin) else { return false };
-        let seen = (base.outstanding(), base.flash.counters().but_for_scrubbing());
-        let is_waited_for = base.outstanding() > 0 && self.only_scrubs(base);
-        let turn = self.scrubs.as_mut().expect("a poll is due");
-        let in_vain = is_waited_for && std::mem::replace(&mut turn.seen, seen) == seen;
-        turn.in_vain = if in_vain { turn.in_vain + 1 } else { 0 };
+        let Some(block) = self.poll(base, bin) else { return false };
+        self.note_progress(base);
         let job = &mut self.jobs[bin];
         (job.victim, job.next) = (Some(block), 0);
         let task = base.space.task_mut(bin);
         (task.scrubs, task.scrubbed_last) = (true, true);
         task.collected_before = std::mem::take(&mut job.collected);
         true
+    }
+
+    /// Asks the policy for a block of a bin, notes what it found, and takes the block unless one of its
+    /// pages is to be read first.
+    pub(super) fn poll(&mut self, base: &mut Base, bin: BinId) -> Option<BlockId> {
+        let Base { time, space, errors, .. } = base;
+        let needs = space.ftl.scrub_needs();
+        let mut polled = match errors {
+            Some(errors) => errors.decay(&space.ftl, time.now, bin, needs),
+            None => Polled::default(),
+        };
+        polled.turn = self.scrubber.as_ref().map_or(0, |scrubber| scrubber.turn_of(bin));
+        let block = space.ftl.find_scrub(bin, polled);
+        let turn = self.scrubs.as_mut().expect("a poll is due");
+        turn.counts.polls += 1;
+        if let Some(above) = needs.above {
+            let first = space.ftl.layout.first_block(bin).0;
+            let place = block.map(|block| (block.0 - first) as usize);
+            turn.found[bin] = Found::new(polled.expected_errors, above, place);
+        }
+        if let Some(block) = block
+            && needs.patrol.is_none()
+        {
+            self.take_block(base, block);
+        }
+        block
+    }
+
+    /// Takes a block, which will be moved and erased.
+    pub(super) fn take_block(&mut self, base: &mut Base, block: BlockId) {
+        base.space.ftl.take_scrub(block);
+        self.scrubs.as_mut().expect("a poll was due").counts.taken += 1;
+    }
+
+    /// Notes if there was any progress since the last scrubbed block.
+    pub(super) fn note_progress(&mut self, base: &Base) {
+        let seen = (base.outstanding(), base.flash.counters().but_for_scrubbing());
+        let is_waited_for = base.outstanding() > 0 && self.only_scrubs(base);
+        let is_waited_for = is_waited_for && !self.any_goes_first(base);
+        let turn = self.scrubs.as_mut().expect("a poll is due");
+        let in_vain = is_waited_for && std::mem::replace(&mut turn.seen, seen) == seen;
+        turn.in_vain = if in_vain { turn.in_vain + 1 } else { 0 };
+    }
+
+    /// Counts a block that was scrubbed and is erased.
+    #[cold]
+    pub(in crate::device) fn note_scrubbed(&mut self) {
+        if let Some(turn) = &mut self.scrubs {
+            turn.counts.blocks += 1;
+        }
+    }
+
+    /// What scrubbing did; none without scrubbing.
+    pub(in crate::device) fn scrubbing(&self) -> Option<&Turn> {
+        self.scrubs.as_ref()
     }
 
     /// The source of the reads of a bin's collection.

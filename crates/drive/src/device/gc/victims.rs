@@ -47,11 +47,18 @@ impl Gc {
         true
     }
 
+    /// True if a bin chooses no victim for now: data that was read for scrubbing is written as such.
+    #[inline(always)]
+    fn is_put_off(&self, base: &Base, bin: BinId) -> bool {
+        self.is_scrubbing(base, bin)
+            || self.yields(base, bin)
+            || self.leaves_space_to_scrubbing(base, bin)
+    }
+
     /// Chooses the next victim of collection, if the bin needs and can take one.
     pub(in crate::device) fn next_collected(&mut self, base: &mut Base, bin: BinId) -> bool {
         let job = &self.jobs[bin];
-        // Data that was read for scrubbing is written as such.
-        if !base.space.task(bin).running || self.is_scrubbing(base, bin) || self.yields(base, bin) {
+        if !base.space.task(bin).running || self.is_put_off(base, bin) {
             return false;
         }
         let under_way = base.space.task(bin).draining.len() as u32 + job.erases;
@@ -82,6 +89,9 @@ impl Gc {
         }
         let Some(victim) = base.space.ftl.pick_victim(bin) else {
             base.space.task_mut(bin).running = to_come > 0;
+            if self.scrubber.is_some() {
+                self.put_scrubbing_first(base, bin);
+            }
             return false;
         };
         if self.permits.is_some() {

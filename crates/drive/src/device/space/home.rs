@@ -33,6 +33,9 @@ pub struct Task {
     pub pace: u32,
     /// True if the present victim, or the last one, is scrubbed.
     pub scrubs: bool,
+    /// True if scrubbing, as a task of its own, goes first because only its end frees space: it may use
+    /// the space of collection, which begins nothing meanwhile.
+    pub scrub_goes_first: bool,
     /// True if a block was collected before the one that is scrubbed now.
     pub collected_before: bool,
     /// A block was scrubbed since a host program last found a page.

@@ -70,23 +70,24 @@ impl Base {
         let op = self.ask_at(at, holder, (class, owner), transfer);
         if let Some(parity) = self.space.ftl.parity_after(at) {
             let whole = self.flash.shape().of_batch();
-            let of = if holder == Holder::Scrub { Stream::Scrub } else { stream };
-            self.ask_parity(parity, of, class, whole);
+            let owner = match owner {
+                Owner::ScrubWrite(_) => Owner::ScrubParity,
+                _ if holder == Holder::Scrub => Owner::CollectParity(Stream::Scrub),
+                _ if stream == Stream::Host => Owner::StripeParity,
+                _ => Owner::CollectParity(stream),
+            };
+            self.ask_parity(parity, (class, owner), whole);
         }
         op
     }
 
-    /// Asks for the parity of a stripe whose data a stream has written.
-    fn ask_parity(&mut self, at: Batch, stream: Stream, class: Class, transfer: Span) {
+    /// Asks for the parity of a stripe whose data is written.
+    fn ask_parity(&mut self, at: Batch, (class, owner): (Class, Owner), transfer: Span) {
         if class == Class::Foreground {
             let bin = self.space.ftl.layout.bin(at.block);
             let group = self.flash.place_of(bin, at.batch).group;
             self.flash.raise_background(group);
         }
-        let owner = match stream {
-            Stream::Host => Owner::StripeParity,
-            moves => Owner::CollectParity(moves),
-        };
         self.ask_at(at, Holder::Parity, (class, owner), transfer);
     }
 
@@ -120,6 +121,15 @@ impl Base {
         for lane in 0..self.flash.lanes() {
             let group = self.flash.place_of(bin, lane).group;
             self.flash.raise_background(group);
+        }
+    }
+
+    /// Lets the scrubbing of a bin, as a task of its own, go before programs of hosts.
+    pub fn raise_scrubbing(&mut self, bin: BinId) {
+        for lane in 0..self.flash.lanes() {
+            let group = self.flash.place_of(bin, lane).group;
+            self.flash.raise_scrubbing(group, bin);
+            self.serve(group);
         }
     }
 

@@ -32,6 +32,8 @@ pub struct Space {
     programs_most: u32,
     /// True if a copy-back moves odd pages to odd ones and even pages to even ones.
     pub(in crate::device) odd_even: bool,
+    /// True if scrubbing is a task of its own.
+    has_scrubber: bool,
     /// True if collections also begin in idle gaps: those that found nothing try again once data
     /// has become invalid.
     idles: bool,
@@ -80,6 +82,7 @@ impl Space {
             programs_most: config.buffer.programs_per_bin() * layout.lanes(),
             buffer: config.buffer.clone(),
             odd_even: config.nand.copy_back_pages == CopyBackPages::OddEven,
+            has_scrubber: config.ftl.has_scrubber(),
             idles: config.ftl.gc.idle_gap.is_some(),
             ftl,
         }
@@ -92,7 +95,7 @@ impl Space {
         // All fields are named, so that the compiler reports one that is added later.
         #[rustfmt::skip]
         let Self {
-            preemptible: _, pacing: _, buffer: _, programs_most: _, odd_even: _, idles: _, ftl: _,
+            preemptible: _, pacing: _, buffer: _, programs_most: _, odd_even: _, has_scrubber: _, idles: _, ftl: _,
             spaces: _, pools: _, bins: _, to_collect: _, starved: _, parked_parts: _,
             was_starved: _, has_died: _, due_pools: _, guests: _,
         } = self;

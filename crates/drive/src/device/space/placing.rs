@@ -120,11 +120,22 @@ impl Space {
     }
     #[cold]
     fn can_bind_scrubbed(&self, bin: BinId) -> bool {
-        self.ftl.can_bind(bin, self.ftl.scrub_stream())
+        let stream = self.ftl.scrub_stream();
+        match self.keeps_apart(bin) {
+            true => self.ftl.can_bind_apart(bin, stream),
+            false => self.ftl.can_bind(bin, stream),
+        }
     }
     #[cold]
     fn bind_scrubbed(&mut self, bin: BinId) -> Result<Batch, Full> {
-        self.ftl.bind(bin, self.ftl.scrub_stream())
+        match self.can_bind_scrubbed(bin) {
+            true => self.ftl.bind(bin, self.ftl.scrub_stream()),
+            false => Err(Full),
+        }
+    }
+    /// True if scrubbing of a bin does not use the space of collection.
+    fn keeps_apart(&self, bin: BinId) -> bool {
+        self.has_scrubber && !self.bins[bin].task.scrub_goes_first
     }
 
     /// Gives a copy-back the next page if it may not move its data to its page, which then stays
@@ -234,6 +245,7 @@ impl Placement for Space {
             Holder::HostProgram | Holder::Parity | Holder::Rebuild => {
                 self.ftl.can_bind(bin, Stream::Host)
             }
+            Holder::Scrub if self.has_scrubber => self.can_bind_scrubbed(bin),
             writer => {
                 self.can_move(bin, writer)
                     && self.leaves_room(bin, |older| self.moves_from(op, payloads, older))
@@ -299,6 +311,13 @@ impl Placement for Space {
             true => self.scrubs_in_the_foreground(bin),
         };
         if is_foreground { Class::Foreground } else { Class::Background }
+    }
+
+    fn class_of_scrubbing(&self, bin: BinId) -> Class {
+        match self.bins[bin].task.scrub_goes_first {
+            true => Class::Foreground,
+            false => Class::Background,
+        }
     }
 
     #[cold]
