@@ -176,6 +176,55 @@ def test_a_scrub_choice_in_python_is_its_built_in_equal(scrubbing, choice, funct
     assert digest(built_in.with_policy(SCRUB, function)) == result.digest
 
 
+def worst(blocks):
+    """Choose the block with the most expected errors above 8.322."""
+    place = max(blocks.fitting, key=lambda place: blocks.expected_errors[place], default=None)
+    return place if place is not None and blocks.expected_errors[place] > 8.322 else None
+
+
+def hardest(blocks):
+    """Choose the block with the most re-reads for each valid page, if there are more than 0.1."""
+
+    def ratio(place):
+        return blocks.re_reads[place] / (blocks.valid[place] / blocks.units_per_page)
+
+    place = max(blocks.fitting, key=ratio, default=None)
+    return place if place is not None and ratio(place) > 0.1 else None
+
+
+def old(blocks):
+    """Choose the block with the oldest data, from 10 ms on."""
+    place = max(blocks.fitting, key=lambda place: blocks.data_age[place], default=None)
+    return place if place is not None and blocks.data_age[place] >= 10_000_000 else None
+
+
+@pytest.mark.parametrize("task", ["turns", "own"])
+@pytest.mark.parametrize(
+    ("choice", "function"),
+    [
+        ({"policy": "expected-errors", "above": 8.322}, worst),
+        ({"policy": "cost-benefit", "above": 0.1}, hardest),
+        ({"policy": "refresh", "age": "10 ms"}, old),
+    ],
+)
+def test_a_scrub_choice_in_python_sees_errors_as_its_built_in_equal(
+    scrubbing, task, choice, function
+):
+    errors = {
+        "chip": "tlc-72-layer",
+        "codeword": "512 B",
+        "corrects": 8,
+        "re_read_scale": 2.0,
+        "initial_cycles": 1000,
+    }
+    changes = {"drive.nand.errors": errors, "drive.ftl.scrub.task": task}
+    built_in = scrubbing.replace({**changes, "drive.ftl.scrub.stream": "own", SCRUB: choice})
+    result = fs.run(built_in)
+    assert result.summary["scrub"]["policy"] == choice["policy"]
+    assert result.summary["scrub"]["units"] > 0
+    assert digest(built_in.with_policy(SCRUB, function)) == result.digest
+
+
 def test_a_scrub_choice_may_take_no_block_and_sees_what_is_written_of_it(scrubbing):
     seen = []
 
@@ -185,6 +234,7 @@ def test_a_scrub_choice_may_take_no_block_and_sees_what_is_written_of_it(scrubbi
         assert len(blocks.sensed) == len(blocks.erases) == 64
         assert all(0 < blocks.valid[place] <= blocks.units_per_block for place in blocks.fitting)
         assert max(blocks.sensed) > 0
+        assert not len(blocks.expected_errors) + len(blocks.re_reads) + len(blocks.data_age)
         return
 
     result = fs.run(scrubbing.with_policy(SCRUB, none))

@@ -214,11 +214,23 @@ class Written:
     def erases(self) -> memoryview[int]:
         """Erases of each block."""
     @property
+    def expected_errors(self) -> memoryview[float]:
+        """Expected errors of a codeword in the worst erase block of each; empty without errors."""
+    @property
+    def re_reads(self) -> memoryview[int]:
+        """Re-reads of each block since its last erase; empty without errors."""
+    @property
+    def data_age(self) -> memoryview[int]:
+        """Nanoseconds since the first program of each block; empty without errors."""
+    @property
     def fitting(self) -> list[int]:
         """The places of the blocks that may be chosen; there may be none."""
     @property
     def units_per_block(self) -> int:
         """Mapping units in a block."""
+    @property
+    def units_per_page(self) -> float:
+        """Mapping units in a page; below 1 if they are larger."""
     def __len__(self) -> int:
         """Blocks in the bin."""
 
