@@ -28,8 +28,7 @@ impl Default for CostBenefit {
 
 impl PickOld for CostBenefit {
     fn pick(&self, written: Written<'_>) -> Option<usize> {
-        let ratio =
-            |index: usize| f64::from(written.re_reads[index]) / written.valid_pages(index);
+        let ratio = |index: usize| f64::from(written.re_reads[index]) / written.valid_pages(index);
         written.highest(self.above, ratio)
     }
     fn needs(&self) -> Needs {

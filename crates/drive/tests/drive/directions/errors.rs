@@ -91,9 +91,12 @@ fn failed(scene: &Scene) -> u64 {
 
 fn of_rate() -> Vec<Case> {
     vec![
-        of_aged("drive.nand.errors.constants.base").under([("0.0", 33_000), ("0.00244140625", 43_000)]),
-        of_aged("drive.nand.errors.constants.wear.factor").under([("0.0", 34_000), ("0.000244140625", 43_000)]),
-        of_aged("drive.nand.errors.constants.wear.exponent").under([("1.0", 37_000), ("2.0", 43_000)]),
+        of_aged("drive.nand.errors.constants.base")
+            .under([("0.0", 33_000), ("0.00244140625", 43_000)]),
+        of_aged("drive.nand.errors.constants.wear.factor")
+            .under([("0.0", 34_000), ("0.000244140625", 43_000)]),
+        of_aged("drive.nand.errors.constants.wear.exponent")
+            .under([("1.0", 37_000), ("2.0", 43_000)]),
         of_aged("drive.nand.errors.constants.retention.factor")
             .under([("0.0", 31_000), ("0.000244140625", 43_000)]),
         of_aged("drive.nand.errors.constants.retention.cycles_exponent")
@@ -180,7 +183,8 @@ fn re_reads(scene: &Scene) -> u64 {
 
 pub fn cases() -> Vec<Case> {
     let one = [set("ftl.read_recovery", "{ policy = \"ladder\", re_reads = 1 }")];
-    let soft_decoding = [set("nand.errors.soft_decoding", "{ corrects = 100, senses = 3, decode = \"40 us\" }")];
+    let soft_decoding =
+        [set("nand.errors.soft_decoding", "{ corrects = 100, senses = 3, decode = \"40 us\" }")];
     let softly = |parameter| recovered(parameter, 190.5, &[&one[..], &soft_decoding].concat());
     let mut cases = of_rate();
     cases.extend(of_beginning());
