@@ -1,7 +1,7 @@
 //! Scrubbing as a task of its own, by arithmetic: what it does beside collection, and what it leaves
 //! to it. A page is moved in 25 + 100 (read) and 100 + 200 us (program), a block of 16 erased in 1500.
 
-use crate::common::{Bench, Override, experiment, run, run_fast, set};
+use crate::common::{BY_HAND, Bench, Override, experiment, run, run_fast, set};
 use crate::errors::errors;
 use drive::OpKind;
 use ftl::{Lpn, Source};
@@ -225,6 +225,20 @@ fn results_tell_what_was_scrubbed_and_what_stays_above_the_limit() {
     let others = summary(&own("policy = \"refresh\"", &errors(40.5, 0.0)));
     assert_eq!(others["scrub"]["expected_errors"], serde_json::Value::Null);
     assert_eq!(summary(&[])["scrub"], serde_json::Value::Null);
+}
+
+#[test]
+fn a_block_that_was_begun_is_moved_before_the_drive_is_shut_down() {
+    let settings = own("policy = \"oldest\"", &[set("precondition.fill", "sequential")]);
+    let experiment = experiment(BY_HAND, &settings);
+    let mut bench = Bench::of(&experiment);
+    bench.until(12 * MS);
+    assert_eq!(erased(&bench), [0usize; 0]);
+    let copy = bench.device.clone();
+    let kept = drive::Snapshot::of(copy, &experiment.drive, None, 1, &Default::default());
+    let device = kept.unwrap().device(&experiment.drive, 1).unwrap();
+    assert_eq!(device.ftl().erase_counts()[..2], [1, 0]);
+    assert_eq!(device.ftl().mapped_units(), 768);
 }
 
 #[test]

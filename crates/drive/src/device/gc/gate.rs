@@ -42,7 +42,11 @@ impl Gc {
         of: Maintenance,
     ) -> Leave {
         let is_free = match of {
-            Maintenance::Collection => self.is_unit_free(base, bin) && self.is_permitted(base, bin),
+            Maintenance::Collection => {
+                !self.leaves_space_to_scrubbing(base, bin)
+                    && self.is_unit_free(base, bin)
+                    && self.is_permitted(base, bin)
+            }
             Maintenance::Scrub if self.scrubber.is_some() => {
                 base.space.ftl.level(bin) != Level::Foreground
             }

@@ -1,13 +1,14 @@
 //! The collector alone, with a space that the test has written.
 
 use crate::device::Device;
-use crate::device::flash::Ask;
 use crate::device::flash::counters::OpKind;
 use crate::device::flash::op::{Class, Owner};
+use crate::device::flash::{Ask, Placement};
 use crate::device::gc::gate::{Leave, Maintenance};
 use crate::device::gc::why::Rest;
 use engine::Instant;
 use ftl::{BinChoice, BinId, BlockId, Level, Lpn, Untimed};
+use host::{Command, Kind, Priority};
 use metrics::Holder;
 
 const DRIVE: &str = include_str!("../../../tests/drive/common/drive.toml");
@@ -250,4 +251,81 @@ fn a_reservation_until_the_stop_ends_with_the_collection() {
         }
     }
     assert!(needed.iter().all(|needed| *needed > 5), "{needed:?}");
+}
+
+/// A drive in which host data waits for space, and no block gains any but block 0, which is being
+/// scrubbed: 15 of its 16 units are valid. One block is free.
+fn scrubbed_without_space() -> Device {
+    let mut device = drive(&[
+        ("ftl.scrub.interval", "1 s"),
+        ("ftl.scrub.choice", "oldest"),
+        ("ftl.scrub.stream", "own"),
+        ("ftl.scrub.task", "own"),
+    ]);
+    let invalidate = |device: &mut Device, blocks: std::ops::Range<u32>| {
+        // Nothing collects them.
+        blocks.clone().map(BlockId).for_each(|block| device.base.space.ftl.take_scrub(block));
+        write(device, blocks.start * 16..blocks.end * 16);
+    };
+    // Two units hold no data yet. Two blocks are free, and an open one has two places left.
+    write(&mut device, 0..766);
+    invalidate(&mut device, 10..24);
+    device.firmware_changed();
+    device.gc.poll_when_possible(&mut device.base, BIN);
+    assert_eq!(asked(&device), [(OpKind::Read, Class::Background, BlockId(0), 0)]);
+    invalidate(&mut device, 24..25);
+    write(&mut device, 0..1);
+    device.base.space.place_homes();
+    let now = device.now();
+    for page in [766, 767] {
+        let command = Command { kind: Kind::Write, offset: page * 4_096, bytes: 4_096 };
+        device.submit(now, now, command, Priority::Normal, 0);
+    }
+    device
+}
+
+#[test]
+fn scrubbing_goes_first_where_only_its_end_frees_space_that_hosts_wait_for() {
+    let mut device = scrubbed_without_space();
+    assert_eq!(device.base.space.class_of_scrubbing(BIN), Class::Background);
+    while !device.base.space.task(BIN).scrub_goes_first {
+        assert!(device.step().is_some(), "{}", device.why_stuck());
+    }
+    assert_eq!((device.outstanding(), device.base.space.ftl.free_blocks(BIN)), (1, 1));
+    assert_eq!(device.base.space.class_of_scrubbing(BIN), Class::Foreground);
+    // Collection leaves its space to it.
+    device.gc.collect_if_needed(&mut device.base, BIN);
+    assert_eq!(device.gc.jobs[BIN].victim, None);
+    assert_eq!(device.gc.asks_leave(&mut device.base, BIN, Maintenance::Collection), Leave::Queue);
+    while device.outstanding() > 0 {
+        assert!(device.step().is_some(), "{}", device.why_stuck());
+        let is_later = |(kind, ..): &(OpKind, Class, BlockId, u32)| *kind != OpKind::Read;
+        let mut later = asked(&device).into_iter().filter(is_later);
+        assert!(later.all(|(_, class, ..)| class == Class::Foreground));
+    }
+    let counts = device.scrub_counts().expect("it scrubs");
+    assert_eq!((counts.taken, counts.blocks), (1, 1));
+    assert_eq!(device.base.space.ftl.tally.units[ftl::Source::Scrub as usize], 15);
+    assert!(!device.base.space.task(BIN).scrub_goes_first);
+}
+
+#[test]
+fn a_poll_waits_while_space_is_short() {
+    let mut device = nearly_full(&[
+        ("ftl.scrub.interval", "1 s"),
+        ("ftl.scrub.choice", "oldest"),
+        ("ftl.scrub.stream", "own"),
+        ("ftl.scrub.task", "own"),
+    ]);
+    device.firmware_changed();
+    assert_eq!(device.base.space.ftl.level(BIN), Level::Foreground);
+    device.gc.poll_when_possible(&mut device.base, BIN);
+    assert_eq!(asked(&device), []);
+    assert_eq!(device.scrub_counts().expect("it scrubs").polls, 0);
+    // It comes when collection has freed a block.
+    device.gc.collect_if_needed(&mut device.base, BIN);
+    while device.scrub_counts().expect("it scrubs").polls == 0 {
+        assert!(device.step().is_some());
+    }
+    assert_eq!(device.base.space.ftl.level(BIN), Level::Ample);
 }

@@ -50,9 +50,7 @@ impl Gc {
     /// True if a bin chooses no victim for now: data that was read for scrubbing is written as such.
     #[inline(always)]
     fn is_put_off(&self, base: &Base, bin: BinId) -> bool {
-        self.is_scrubbing(base, bin)
-            || self.yields(base, bin)
-            || self.leaves_space_to_scrubbing(base, bin)
+        self.is_scrubbing(base, bin) || self.yields(base, bin)
     }
 
     /// Chooses the next victim of collection, if the bin needs and can take one.

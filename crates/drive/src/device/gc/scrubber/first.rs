@@ -38,13 +38,14 @@ impl Gc {
         self.scrubber.is_some() && bins.any(|bin| base.space.task(bin).scrub_goes_first)
     }
 
-    /// Continues scrubbing that may have waited for space, which a bin has now.
+    /// Continues scrubbing, and polls, that may have waited for space, which a bin has now.
     #[cold]
     pub(in crate::device::gc) fn scrub_in_new_space(&mut self, base: &mut Base, bin: BinId) {
         self.scrub_on(base, bin);
         if self.scrubber().ends {
-            self.put_scrubbing_first(base, bin);
+            return self.put_scrubbing_first(base, bin);
         }
+        self.go_on_polling(base);
     }
 
     /// Lets scrubbing end, because the drive is shut down: it takes no further block, and ends those
