@@ -2,7 +2,10 @@
 
 use crate::config::DriveConfig;
 use crate::experiment::Experiment;
-use ftl::{BackgroundBegins, GcConfig, Layout, PartialWrites, Stream, StreamSharing, Superblocks};
+use ftl::{
+    BackgroundBegins, GcConfig, Layout, PartialWrites, ScrubTask, Stream, StreamSharing,
+    Superblocks,
+};
 use nand::Geometry;
 use serde_json::{Value, json};
 use settings::Problems;
@@ -111,16 +114,23 @@ fn refused_of_rest(drive: &DriveConfig) -> [Refused; 9] {
     ]
 }
 
-/// Refuses superblocks of scrubbed data that may not fit into the one that is reserved for moved data,
-/// and what preconditioning cannot do with superblocks.
+/// Refuses superblocks of scrubbed data that may not fit into the one that is left for it, and what
+/// preconditioning cannot do with superblocks.
 pub fn check_with(experiment: &Experiment, layout: &Layout, problems: &mut Problems) {
     let Some(superblocks) = &layout.superblocks else { return };
     if experiment.precondition.stale.is_some() {
         problems.push("precondition.stale", "superblocks begin without stale pages (drive.ftl.superblock); leave stale out, or superblock");
     }
-    let most = superblocks.most_data_batches();
-    if experiment.drive.ftl.scrub.is_some() && superblocks.data_batches(Stream::Gc) < most {
-        problems.push(format!("{PATH}.width.collection"), "a block that is scrubbed (ftl.scrub) may hold more data than the one that is kept for moved data; give collection stripes that are as wide as those of other data or wider, or none, or leave scrub out");
+    let Some(scrub) = &experiment.drive.ftl.scrub else { return };
+    // Collection takes no block that holds more than it can move, but scrubbing takes any. In turns, it
+    // has the block that is kept for collection. A task of its own has it, too, but only when nothing
+    // else gains space; then what it has begun must fit.
+    let (stream, key, other) = match scrub.task {
+        ScrubTask::Turns => (Stream::Gc, "collection", ", or task = \"own\" in ftl.scrub"),
+        ScrubTask::Own => (Stream::Scrub, "scrub", ""),
+    };
+    if superblocks.data_batches(stream) < superblocks.most_data_batches() {
+        problems.push(format!("{PATH}.width.{key}"), format!("a block that is scrubbed (ftl.scrub) may hold more data than the one that is kept for it; give {key} stripes that are as wide as those of other data or wider, or none{other}, or leave scrub out"));
     }
 }
 

@@ -1668,6 +1668,7 @@ fn erases_of_superblocks_wait_for_no_burst() {
 #[test]
 fn dies_and_widths_of_superblocks_divide() {
     let scrub = "{ interval = \"1 s\", choice = \"oldest\" }";
+    let own = "{ interval = \"1 s\", choice = \"oldest\", stream = \"own\", task = \"own\" }";
     expect_refused(&[
         (&[("ftl.superblock.dies", "3")], ".dies", "8 dies"),
         (&[("ftl.superblock.dies", "4")], ".width.host", "8 does not divide the 4 dies"),
@@ -1684,7 +1685,16 @@ fn dies_and_widths_of_superblocks_divide() {
                 ("ftl.scrub", scrub),
             ],
             ".width.collection",
-            "or leave scrub out",
+            "or task = \"own\" in ftl.scrub, or leave scrub out",
+        ),
+        (
+            &[
+                ("ftl.superblock.width", "{ scrub = 4 }"),
+                ("ftl.over_provisioning.exported", "16 MiB"),
+                ("ftl.scrub", own),
+            ],
+            ".width.scrub",
+            "give scrub stripes that are as wide",
         ),
     ]);
 }

@@ -28,7 +28,10 @@ EXPORTED_GIB = 200
 PHYSICAL_GIB = 256
 
 _OPEN = 2
-"""Open blocks of a plane: of hosts' data, and of moved data."""
+"""Blocks of a plane that are open: for hosts' data, and for moved data."""
+
+_SCRUBBED = 2
+"""Blocks of a plane that scrubbing holds: an open one, and the one whose data it moves."""
 
 
 @dataclass(frozen=True)
@@ -71,9 +74,10 @@ SCHEMES = {"re-read": "re-reads", "oracle": "oracle scrubbing", "hrm": "HRM"}
 """Schemes under traces, and their names in plots."""
 
 
-def blocks(setting: Setting) -> int:
-    """Return the blocks of a plane."""
-    return int(setting.pick(short=BLOCKS // SHORTER + _OPEN, full=BLOCKS))
+def blocks(setting: Setting, *, scrubs: bool = False) -> int:
+    """Return the blocks of a plane, whose drive may scrub beside GC."""
+    held = _OPEN + (_SCRUBBED if scrubs else 0)
+    return int(setting.pick(short=BLOCKS // SHORTER + held, full=BLOCKS))
 
 
 def exported_bytes(setting: Setting) -> int:
@@ -113,7 +117,7 @@ def drive(
     """
     made: dict[str, Any] = {
         "preset": "fast19",
-        "geometry": {"blocks_per_plane": blocks(setting)},
+        "geometry": {"blocks_per_plane": blocks(setting, scrubs="scrub" in ftl)},
     }
     space = {"over_provisioning": {"exported": f"{exported_bytes(setting)} B"}}
     if errors is not None:
@@ -128,8 +132,7 @@ def precondition() -> dict[str, Any]:
     return {"fill": "random", "age": {"overwrites": PHYSICAL_GIB / EXPORTED_GIB}}
 
 
-# What is done about errors. Settings of superblocks and conditional re-reads are those of a later
-# version. Those of scrubbing are not decided yet: `oracle` and `hrm` have them.
+# What is done about errors.
 
 DIES = 16
 
@@ -168,27 +171,37 @@ def parity(data_pages: int | None, re_reads: int | None) -> dict[str, Any]:
     }
 
 
-def oracle(threshold: float) -> dict[str, Any]:
-    """Return tables of an FTL that moves data with more expected errors than this."""
+def scrub(policy: dict[str, Any], window: int) -> dict[str, Any]:
+    """Return scrubbing beside GC, which moves so many batches of a block at a time.
+
+    Two limits are ours, because the paper gives none. The interval of polls limits nothing: each of
+    at most 16 bins is polled every 160 ms, and a block that is moved takes longer. The rate is that
+    of the exported space in an hour.
+    """
     return {
-        "scrub": {
-            "interval": "10 ms",
-            "choice": {"policy": "expected-errors", "above": threshold},
-            "stream": "own",
-        }
+        "interval": "10 ms",
+        "choice": policy,
+        "stream": "own",
+        "task": "own",
+        "window": window,
+        "rate": f"{EXPORTED_GIB * 1024**3 // SECONDS} B/s",
     }
 
 
+def oracle(threshold: float) -> dict[str, Any]:
+    """Return tables of an FTL that moves data with more expected errors than this."""
+    return {"scrub": scrub({"policy": "expected-errors", "above": threshold}, 1)}
+
+
 def hrm() -> dict[str, Any]:
-    """Return tables of an FTL with holistic management: parity of cold data, and the rest."""
+    """Return tables of an FTL with holistic management: parity of cold data, and the rest.
+
+    The paper does not say which benefit is worth its cost: a re-read for each page to move.
+    """
     return {
         "superblock": stripes(15, "collection"),
         "read_recovery": conditional(),
-        "scrub": {
-            "interval": "10 ms",
-            "choice": {"policy": "cost-benefit"},
-            "stream": "own",
-        },
+        "scrub": scrub({"policy": "cost-benefit", "above": 1}, TASKS),
         "gc": {"window": TASKS},
     }
 

@@ -19,6 +19,7 @@ from flashscape.studies.design_tradeoffs_reliability._runs import (
     experiment,
     ideal,
     named,
+    rounded,
     times,
 )
 
@@ -85,7 +86,7 @@ def _ideal(runs: Outcomes) -> Result:
 def _gains(runs: Outcomes, chip: str) -> list[float]:
     """Return the mean read with re-reads over that with scrubbing, by age."""
     return [
-        times(_result(runs, chip, age, "re-read"), _result(runs, chip, age, "scrub"))
+        rounded(times(_result(runs, chip, age, "re-read"), _result(runs, chip, age, "scrub")))
         for age in AGES
     ]
 
