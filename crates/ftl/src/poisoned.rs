@@ -18,9 +18,11 @@ impl Ftl {
     pub fn poison(&mut self, ppn: Ppn) {
         self.poison.units.insert(ppn);
     }
-    /// Number of logical units whose data is lost.
+    /// Number of logical units of hosts whose data is lost: parity is none.
     pub fn poisoned_units(&self) -> u32 {
-        self.poison.units.iter().filter(|ppn| self.is_valid(**ppn)).count() as u32
+        let host_units = self.layout.host_units;
+        let is_lost = |ppn: &Ppn| self.is_valid(*ppn) && self.holds(*ppn).0 < host_units;
+        self.poison.units.iter().filter(|ppn| is_lost(ppn)).count() as u32
     }
     /// Physical units without data, in order: those that are still valid.
     pub(crate) fn poisoned(&self) -> Vec<u32> {

@@ -105,6 +105,16 @@ impl Ftl {
         (width > 0).then_some(width.into())
     }
 
+    /// Members of the stripes that can rebuild data of a block, parity included, in superblocks or over
+    /// logical units; `None` if it has no parity.
+    #[inline]
+    pub fn members_of_stripes(&self, block: BlockId) -> Option<u32> {
+        match self.layout.stripes {
+            Some(stripes) => Some(stripes.width()),
+            None => self.stripe_width(block),
+        }
+    }
+
     /// The place of the parity that is due because `at`, which was bound last, is the last batch of
     /// data of its stripe.
     #[inline]

@@ -47,6 +47,11 @@ impl Stripes {
         }
     }
 
+    /// Members of a stripe, parity included.
+    #[inline]
+    pub fn width(&self) -> u32 {
+        self.width
+    }
     /// Number of stripes, which is the number of parity units.
     #[inline]
     pub fn count(&self) -> u32 {

@@ -2,8 +2,8 @@
 
 use crate::config::DriveConfig;
 use crate::experiment::Experiment;
-use ftl::PartialWrites;
 use ftl::read_recovery::ReadRecovery;
+use ftl::{ParityFlush, PartialWrites};
 use nand::Geometry;
 use nand::errors::{Counting, ErrorsConfig, Initial};
 use settings::{Problems, counted};
@@ -167,8 +167,8 @@ fn check_recovery(drive: &DriveConfig, errors: &ErrorsConfig, problems: &mut Pro
     }
     let widths = drive.ftl.superblock.map(|of| of.width).unwrap_or_default();
     let has_parity = [widths.host, widths.collection, widths.scrub].iter().any(Option::is_some);
-    if matches!(policy, ReadRecovery::Conditional(_)) && !has_parity {
-        problems.push("drive.ftl.read_recovery.policy", "no data has parity (drive.ftl.superblock.width), so there are no two kinds; choose \"ladder\", or give a width");
+    if matches!(policy, ReadRecovery::Conditional(_)) && !has_parity && drive.ftl.parity.is_none() {
+        problems.push("drive.ftl.read_recovery.policy", "no data has parity (drive.ftl.superblock.width or drive.ftl.parity); choose \"ladder\", or give one of them");
     }
     if errors.counting == Counting::Expected && errors.codewords_per_page.is_some() {
         // All codewords of a read have the same expected number.
@@ -197,9 +197,19 @@ fn check_beside(experiment: &Experiment, problems: &mut Problems) {
             "what stays in its planes is not decoded, so its errors would add up",
         ),
         (
-            drive.ftl.parity.is_some(),
-            "drive.ftl.parity",
-            "parity over logical stripes does not recover data that cannot be decoded yet",
+            drive.ftl.parity.is_some_and(|parity| parity.flush == ParityFlush::GcTolerant),
+            "drive.ftl.parity.flush",
+            "stripes whose data is in part in memory do not recover what cannot be decoded yet",
+        ),
+        (
+            drive.ftl.parity.is_some() && !gc.preemptible,
+            "drive.ftl.gc.preemptible",
+            "collections that reserve flash (preemptible = false) would wait for each other when what they move has to be rebuilt from other flash (drive.ftl.parity)",
+        ),
+        (
+            !experiment.run.failures.is_empty(),
+            "run.failures",
+            "what is lost by failed flash is computed without errors",
         ),
         (
             drive.scheduler.rounds.is_some(),

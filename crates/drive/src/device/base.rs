@@ -64,7 +64,7 @@ impl Base {
             decode: flash.timing().decode,
             flash,
             errors,
-            xor: config.ftl.superblock.map_or(Span::ZERO, |of| of.xor()),
+            xor: config.ftl.superblock.map_or(config.ftl.xor(), |of| of.xor()),
             power: config.recovery.map(|of| Persistence::new(of, config, &ftl)),
             space: Space::new(config, ftl),
             outstanding: 0,

@@ -41,7 +41,7 @@ impl Device {
             Event::Complete(request) if port.needs_bus() => port.complete_by_bus(base, request),
             Event::Complete(request) => port.complete(base, request),
             Event::Crossed(request) => port.crossed(base, request),
-            Event::Undecoded(op) => return base.undecoded(op),
+            Event::Undecoded(op) => return self.undecoded(op),
             Event::RestRead(entry) => write.entry_ready(base, entry),
             Event::ParityKnown(update) => write.parity_known(base, &mut port.requests, update),
             Event::Partial(pool) => write.partial_due(base, pool),

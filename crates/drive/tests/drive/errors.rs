@@ -192,6 +192,40 @@ fn a_partial_write_keeps_the_poison_of_what_it_cannot_read() {
     assert_eq!(bench.device.ftl().poisoned_units(), 0);
 }
 
+/// A drive whose first block was moved when none of its 16 units could be read. Its flash can be read
+/// again, because nobody has read the new block so far.
+fn moved_in_vain(more: &[Override]) -> Bench {
+    let scrub = [set("ftl.scrub.interval", "10 ms"), set("ftl.scrub.choice", "oldest")];
+    let mut bench = filled(&[&errors(0.5, 10.0), &[ladder(0)], &scrub, more]);
+    for read in 0..8 {
+        bench.submit(read * MS, Kind::Read, 0, PAGE);
+    }
+    bench.until(19 * MS);
+    assert_eq!(bench.device.ftl().poisoned_units(), 16);
+    bench
+}
+
+#[test]
+fn the_rest_of_a_poisoned_unit_is_not_read() {
+    let mut bench = moved_in_vain(&[]);
+    let rests = |bench: &Bench| bench.device.counters().commands(OpKind::Read, Holder::RmwRead);
+    bench.submit(19 * MS, Kind::Write, 0, 512);
+    bench.until(19 * MS + 500 * US);
+    let read = bench.submit(19 * MS + 500 * US, Kind::Read, 0, PAGE);
+    bench.until(19 * MS + 500 * US);
+    assert_eq!((rests(&bench), bench.done(read).failed), (0, 1));
+    assert_eq!(bench.device.ftl().poisoned_units(), 16);
+}
+
+#[test]
+fn a_read_that_waits_for_a_poisoned_unit_fails_as_well() {
+    let mut bench = moved_in_vain(&[set("buffer.read_hits", "false")]);
+    bench.submit(19 * MS, Kind::Write, 0, 512);
+    let read = bench.submit(19 * MS + 10 * US, Kind::Read, 0, PAGE);
+    bench.until(19 * MS + 500 * US);
+    assert_eq!(bench.done(read).failed, 1);
+}
+
 #[test]
 fn soft_decoding_takes_its_senses_and_its_time() {
     let soft_decoding =

@@ -12,6 +12,7 @@ mod detours;
 mod directions;
 mod elements;
 mod errors;
+mod errors_of_stripes;
 mod failing;
 mod fairness;
 mod liveness;

@@ -1581,6 +1581,34 @@ fn errors_need_a_rate_codewords_and_an_end() {
     assert!(without(&unlimited[..2]).contains("give a chip, or constants"));
 }
 
+#[test]
+fn errors_beside_parity_need_collections_that_reserve_nothing_and_flash_that_works() {
+    let of = |more: &[(&'static str, &str)]| {
+        let drive = [
+            ("geometry.channels", "8"),
+            ("ftl.allocation.pool", "plane"),
+            ("ftl.parity", "{ width = 8, rebuild = 'none' }"),
+            ("ftl.over_provisioning.exported", "16 MiB"),
+            ("buffer.size", "64 KiB"),
+            (
+                "nand.errors",
+                "{ chip = 'tlc-72-layer', codeword = '512 B', corrects = 75, re_read_scale = 2 }",
+            ),
+        ];
+        let all = drive.iter().chain(more).map(|(key, value)| set(key, value));
+        try_experiment(BY_HAND, &all.collect::<Vec<_>>()).err().unwrap_or_default()
+    };
+    let failures = ("run.failures", "[{ at = '1 s', die = 0 }]");
+    for (more, path, phrase) in [
+        (("ftl.gc.preemptible", "false"), "drive.ftl.gc.preemptible", "would wait for each other"),
+        (failures, "run.failures", "computed without errors"),
+    ] {
+        let fault = of(&[more]);
+        assert!(fault.contains(path) && fault.contains(phrase), "{more:?}: {fault}");
+        assert!(fault.contains(": 1 problem\n"), "{more:?}: {fault}");
+    }
+}
+
 /// Problems of a drive with superblocks of eight dies and these settings.
 fn superblocks(settings: &[(&'static str, &str)]) -> String {
     let own = [

@@ -10,6 +10,7 @@ mod decay;
 mod rate;
 mod rebuild;
 mod recover;
+mod stripes;
 
 pub use counters::ErrorCounters;
 
@@ -78,6 +79,8 @@ struct Recovery {
     rebuild: Rebuild,
     /// Reads of the other members of its stripe, units that these did not get, and their blame.
     members: Join,
+    /// The unit of the read that each member tells, if there is a stripe for each unit.
+    of_member: Vec<u32>,
     lost: BTreeSet<u32>,
     blame: Blame,
 }
@@ -95,6 +98,7 @@ impl Recovery {
             op,
             rebuild: Rebuild::No,
             members: Join::default(),
+            of_member: Vec::new(),
             lost: BTreeSet::new(),
             blame: Blame::NONE,
         }
@@ -109,6 +113,9 @@ enum Rebuild {
     Due,
     /// The other members are read.
     UnderWay,
+    /// None: the read is itself one of others that tell the data, and its owner gets to know that it
+    /// failed when the last attempt has been decoded.
+    InVain,
 }
 
 /// A read as errors see it.
@@ -123,6 +130,8 @@ pub struct ReadOf {
     /// Bytes of each row that were transferred.
     pub bytes: u64,
     pub holder: Holder,
+    /// True if a host lacks what this read does not bring.
+    pub is_wanted: bool,
 }
 
 impl Errors {
@@ -187,8 +196,8 @@ impl Errors {
                 let words = ((at + 1) * words / planes - at * words / planes) as u32;
                 let rate = self.rates.of(ftl, now, read.at, plane as u32, row);
                 self.counters.decoded_first(rate, words);
-                if read.holder == Holder::HostRead {
-                    let width = ftl.stripe_width(read.at.block);
+                if read.is_wanted {
+                    let width = ftl.members_of_stripes(read.at.block);
                     self.counters.expected += self.expected_units(rate, words, width);
                 }
                 self.find_wrong(rate, words, first);

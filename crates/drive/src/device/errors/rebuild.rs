@@ -1,6 +1,7 @@
-//! Data that cannot be decoded and is rebuilt from the rest of its stripe in a superblock. The pages of
-//! the other members are read, as far as they are on flash; each may need re-reads, but none is rebuilt
-//! itself. What is not on flash is in the memory of the controller.
+//! Data that cannot be decoded and is rebuilt from the rest of its stripe: in a superblock here, and over
+//! logical units in [`super::stripes`]. The pages of the other members are read, as far as they are on
+//! flash; each may need re-reads, but none is rebuilt itself. What is not on flash is in the memory of
+//! the controller.
 
 use crate::device::base::Base;
 use crate::device::errors::Recovery;
@@ -17,7 +18,17 @@ impl Base {
     /// True if the stripe of what an operation reads can rebuild it.
     pub(super) fn is_protected(&self, id: OpId) -> bool {
         let op = self.flash.op(id);
-        !op.is_member() && self.space.ftl.stripe_width(op.block).is_some()
+        match self.space.ftl.layout.stripes {
+            Some(_) => matches!(
+                op.owner,
+                Owner::Read(..)
+                    | Owner::RmwRead(..)
+                    | Owner::ParityRead(..)
+                    | Owner::CollectRead(_)
+                    | Owner::ScrubRead(_)
+            ),
+            None => !op.is_member() && self.space.ftl.stripe_width(op.block).is_some(),
+        }
     }
 
     /// Asks for the other members of the stripe of a read.
@@ -80,7 +91,11 @@ impl Base {
         let errors = self.errors.as_mut().expect("flash has errors");
         let lost = std::mem::take(&mut errors.lost_of_member);
         let recovery = &mut errors.recoveries[id];
-        recovery.lost.extend(lost);
+        match recovery.of_member.get(member as usize) {
+            Some(unit) if !lost.is_empty() => recovery.lost.extend([*unit]),
+            Some(_) => {}
+            None => recovery.lost.extend(lost),
+        }
         let (blame, aside) = (self.flash.blame(op), &mut errors.aside);
         recovery.members.ended(member, at, blame, &mut recovery.blame, aside);
         let settled = recovery.members.settle(&mut recovery.blame, aside);
@@ -91,7 +106,7 @@ impl Base {
         }
     }
 
-    fn schedule_rebuilt(&mut self, id: OpId, at: engine::Instant) {
+    pub(super) fn schedule_rebuilt(&mut self, id: OpId, at: engine::Instant) {
         self.time.agenda.schedule(at, Event::Undecoded(id), self.flash.op(id).seq);
     }
 

@@ -34,6 +34,19 @@ impl Device {
         base.read_with_errors(ended.id)
     }
 
+    /// Decoding of a read has failed: continues with its recovery. Returns the read if it is over.
+    #[cold]
+    #[inline(never)]
+    pub(in crate::device) fn undecoded(&mut self, id: OpId) -> Option<Ended> {
+        let recovery = self.base.errors().recovery_of(id).expect("it is being recovered");
+        let is_due = self.base.errors().recoveries[recovery].rebuild == Rebuild::Due;
+        if is_due && self.base.space.ftl.layout.stripes.is_some() {
+            self.begin_rebuild_of_units(id, recovery);
+            return None;
+        }
+        self.base.go_on_undecoded(id, recovery)
+    }
+
     /// Handles the end of the read of another member of a stripe.
     pub(in crate::device) fn member_read(&mut self, id: OpId, member: (RecoveryId, u32)) {
         self.base.member_read(id, member);
@@ -41,12 +54,8 @@ impl Device {
 }
 
 impl Base {
-    /// Decoding of a read has failed, and its next attempt begins; or its data is rebuilt. Returns the
-    /// read if it is over.
-    #[cold]
-    #[inline(never)]
-    pub(in crate::device) fn undecoded(&mut self, id: OpId) -> Option<Ended> {
-        let recovery = self.errors().recovery_of(id).expect("it is being recovered");
+    /// The next attempt of a read begins, or its data is rebuilt. Returns the read if it is over.
+    fn go_on_undecoded(&mut self, id: OpId, recovery: RecoveryId) -> Option<Ended> {
         match self.errors().recoveries[recovery].rebuild {
             Rebuild::No => self.flash.begin_again(&mut self.time, &mut self.space, id),
             Rebuild::Due => {
@@ -55,6 +64,12 @@ impl Base {
             }
             Rebuild::UnderWay => {
                 self.end_rebuild(id, recovery);
+                return Some(Ended { id, owner: self.flash.op(id).owner });
+            }
+            Rebuild::InVain => {
+                self.decode = Span::ZERO;
+                self.flash.hold_nothing(id);
+                self.give_up(id, recovery);
                 return Some(Ended { id, owner: self.flash.op(id).owner });
             }
         }
@@ -106,11 +121,12 @@ impl Base {
     fn next_attempt(&mut self, id: OpId, recovery: RecoveryId) -> bool {
         let is_protected = self.is_protected(id);
         let step = self.errors().next_step(recovery, is_protected);
-        if step == Step::GiveUp {
+        let owner = self.flash.op(id).owner;
+        let begins_anew = matches!(owner, Owner::Rebuild(..));
+        if step == Step::GiveUp && !begins_anew {
             self.give_up(id, recovery);
             return false;
         }
-        let owner = self.flash.op(id).owner;
         let decode = self.decode;
         if !self.flash.op(id).is_collection() {
             let is_first = self.flash.op(id).holder != Holder::ReRead;
@@ -121,7 +137,7 @@ impl Base {
         }
         debug_assert!(!matches!(owner, Owner::StreamOut(_)), "what streams is not decoded");
         self.errors().begin_step(recovery, step);
-        if step != Step::Rebuild {
+        if matches!(step, Step::ReRead | Step::SoftDecoding) {
             // The owner counts the rows of the last attempt.
             let (block, rows) = (self.flash.op(id).block, self.flash.transferred(id).rows);
             self.space.ftl.note_sensed(block, rows);
@@ -170,10 +186,11 @@ impl Base {
     fn read_of(&self, id: OpId) -> ReadOf {
         let op = self.flash.op(id);
         let (at, row, holder) = (op.at(), op.row, op.holder);
+        let is_wanted = holder == Holder::HostRead && matches!(op.owner, Owner::Read(..));
         let of = self.flash.transferred(id);
         // An operation that has ended is behind its last row.
         let (rows, row) = (of.rows, row - of.rows);
-        ReadOf { at, row, rows, planes: of.planes, bytes: of.bytes, holder }
+        ReadOf { at, row, rows, planes: of.planes, bytes: of.bytes, holder, is_wanted }
     }
 
     /// Ends the recovery of a read whose data cannot be read. Its owner gets the number of mapping
@@ -190,8 +207,8 @@ impl Base {
             self.errors().lost_of_member = places;
             return;
         }
-        // A patrol only finds out.
-        if !matches!(op.owner, Owner::PatrolRead) {
+        // A patrol only finds out, and a read that goes round is followed by one that does not.
+        if !matches!(op.owner, Owner::PatrolRead | Owner::Rebuild(..)) {
             let unrecovered = &mut self.errors().counters.unrecovered[holder as usize];
             *unrecovered += places.len() as u64;
         }
@@ -209,7 +226,7 @@ impl Base {
     }
 
     /// The mapping units that a read does not get, by their number among those that it reads.
-    fn units_without(&self, id: OpId, recovery: RecoveryId) -> BTreeSet<u32> {
+    pub(super) fn units_without(&self, id: OpId, recovery: RecoveryId) -> BTreeSet<u32> {
         let errors = self.errors.as_ref().expect("flash has errors");
         let of = self.flash.transferred(id);
         let words_of_row = of.bytes.div_ceil(errors.bytes_per_word) as u32;
@@ -229,6 +246,7 @@ impl Errors {
         (recovery.re_reads, recovery.softly, recovery.senses_left) = (0, false, 0);
         (recovery.holder, recovery.served) = (holder, [Span::ZERO; 2]);
         (recovery.op, recovery.rebuild) = (op, Rebuild::No);
+        recovery.of_member.clear();
         if self.of_operation.len() <= op.0 as usize {
             self.of_operation.resize(op.0 as usize + 1, IdOrNone::NONE);
         }
@@ -287,7 +305,7 @@ impl Errors {
                 recovery.rebuild = Rebuild::Due;
                 ErrorCounters::count(&mut self.counters.rebuilds, recovery.holder);
             }
-            Step::GiveUp => unreachable!("no attempt"),
+            Step::GiveUp => recovery.rebuild = Rebuild::InVain,
         }
     }
 }

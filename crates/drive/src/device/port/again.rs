@@ -1,4 +1,4 @@
-//! Reads whose flash failed before they ended: they begin anew.
+//! Reads that begin anew: their flash failed before they ended, or they went round collection in vain.
 
 use crate::device::Base;
 use crate::device::flash::op::Class;
@@ -7,7 +7,7 @@ use crate::device::ids::{OpId, RequestId};
 use crate::device::port::Port;
 use crate::device::request::Touches;
 use crate::device::write::Write;
-use ftl::{Lpn, Ppn};
+use ftl::Lpn;
 use metrics::Blame;
 
 impl Port {
@@ -22,44 +22,22 @@ impl Port {
     ) {
         let units = self.units_of(base, op, id);
         let blame = base.flash.blame(op).clone();
-        self.read_again(base, (gc, write), (id, part), &units, blame);
+        self.read_again(base, (Some(gc), write), (id, part), &units, blame);
     }
 
     /// Units of a request that an operation has read.
     fn units_of(&self, base: &Base, op: OpId, id: RequestId) -> Vec<Lpn> {
-        let (layout, op) = (&base.space.ftl.layout, base.flash.op(op));
-        let (first, behind) = self.requests[id].command.units(layout);
-        let slots =
-            (0..layout.units_per_batch).map(|slot| layout.first_unit(op.block, op.batch).0 + slot);
-        // An operation that has ended is one row further.
-        let (place, row) = (base.flash.place_of(op.bin, op.batch), op.row - 1);
-        let mut pieces = Vec::new();
-        let mut units: Vec<Lpn> = Vec::new();
-        for ppn in slots.map(Ppn) {
-            let lpn = base.space.ftl.holds(ppn);
-            if !(first..behind).contains(&lpn.0) {
-                continue;
-            }
-            pieces.clear();
-            base.split_whole(&mut pieces, lpn, ppn);
-            let is_read = pieces.iter().any(|piece| {
-                piece
-                    .planes_in(op.block, row)
-                    .is_some_and(|of| place.read_cells(of) & op.cells != 0)
-            });
-            if is_read && !units.contains(&lpn) {
-                units.push(lpn);
-            }
-        }
-        units
+        let (first, behind) = self.requests[id].command.units(&base.space.ftl.layout);
+        let wanted = |lpn: Lpn| (first..behind).contains(&lpn.0);
+        base.units_of_row(base.flash.op(op), wanted).into_iter().map(|(lpn, _)| lpn).collect()
     }
 
-    /// Reads units of a request anew, whose flash failed, instead of a part of it. `before` is the blame
-    /// of the time until now.
+    /// Reads units of a request anew instead of a part of it, as they are without `gc`: nothing goes
+    /// round then. `before` is the blame of the time until now.
     pub(super) fn read_again(
         &mut self,
         base: &mut Base,
-        (gc, write): (&Gc, &mut Write),
+        (gc, write): (Option<&Gc>, &mut Write),
         (id, part): (RequestId, u32),
         units: &[Lpn],
         before: Blame,
@@ -78,9 +56,24 @@ impl Port {
                 self.find(base, write, id, lpn);
             }
         }
-        self.ask_found(base, (gc, write), (id, class), Vec::new(), before.clone());
+        match gc {
+            Some(gc) => self.ask_found(base, (gc, write), (id, class), Vec::new(), before.clone()),
+            None => self.ask_as_found(base, (id, class), &before),
+        }
         // What is in memory is there now.
         self.requests.part_done(id, part, base.time.now, &before, base.flash.blames());
         self.try_answer(base, write, id);
+    }
+
+    /// Asks for the units that were found, as they are.
+    fn ask_as_found(&mut self, base: &mut Base, (id, class): (RequestId, Class), before: &Blame) {
+        let detours = self.detours.as_mut().expect("reads go round");
+        let found = std::mem::take(&mut detours.found);
+        let mut pieces = Vec::new();
+        for (lpn, ppn) in found {
+            let ppn = ppn.expect("no flash fails beside bit errors");
+            self.split_as_asked(base, id, (lpn, ppn), &mut pieces);
+        }
+        self.ask_pieces(base, (id, class), pieces, before);
     }
 }

@@ -126,6 +126,7 @@ impl Port {
         let lost = asked.iter().find(|unit| unit.ppn.is_none());
         let dropped = lost.or_else(|| longest(asked))?;
         let others = write.others(base, stripe, |lpn| asked.iter().any(|unit| unit.lpn == lpn));
+        let others = others.filter(|others| !others.has_poison(base));
         if lost.is_none() && !self.gains(base, (gc, write), stripe, (dropped, others.as_ref()?)) {
             return None;
         }

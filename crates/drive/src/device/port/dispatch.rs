@@ -43,7 +43,9 @@ impl Port {
         let mut pieces = Vec::new();
         for &Dispatched { lpn, ppn, .. } in &units {
             base.audit_flash_read(&mut self.requests, id, lpn, ppn);
-            if base.space.ftl.lookup(lpn) == Some(ppn) {
+            if base.space.ftl.has_poison() && base.space.ftl.is_poisoned(ppn) {
+                self.requests.part_failed(id, 1);
+            } else if base.space.ftl.lookup(lpn) == Some(ppn) {
                 self.found(lpn, ppn);
             } else {
                 // Newer data is on its way, so the rest of the stripe does not tell this.
@@ -74,10 +76,21 @@ impl Port {
         self.split_found(base, (gc, write), (id, class), &mut pieces);
         let detours = self.detours.as_mut().expect("reads may go round");
         let before = std::mem::take(&mut detours.before);
+        self.ask_pieces(base, (id, class), pieces, &before);
+    }
+
+    /// Asks for further parts of a read.
+    pub(super) fn ask_pieces(
+        &mut self,
+        base: &mut Base,
+        (id, class): (RequestId, Class),
+        pieces: Vec<Piece>,
+        before: &Blame,
+    ) {
         let first = self.requests[id].parts.add(pieces.len() as u32);
         for (next, piece) in (first..).zip(pieces) {
             let op = base.ask_piece(piece, Holder::HostRead, class, Owner::Read(id, next));
-            base.flash.blame_mut(op).add(&before);
+            base.flash.blame_mut(op).add(before);
         }
     }
 

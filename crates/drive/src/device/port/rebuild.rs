@@ -1,6 +1,7 @@
 //! Rebuilds: data of a read that is computed from the rest of its stripes. A rebuild is a part of the
 //! request, and a join of the reads that it needs; it ends when the last of them is decoded and the
-//! data is computed. If the flash of one of them fails, the read begins anew.
+//! data is computed. If the flash of one of them fails, the read begins anew. If the data of one cannot
+//! be decoded, all that is asked for is read as it is.
 
 use crate::device::Base;
 use crate::device::flash::op::{Class, Owner};
@@ -61,11 +62,13 @@ impl Port {
         let detours = self.detours.as_mut().expect("reads go round");
         let rebuild = &mut detours.rebuilds[id];
         let (request, part) = (rebuild.request, rebuild.part);
-        if fails && !rebuild.died {
+        let is_undecoded = base.flash.op(op).failed > 0;
+        if (fails || is_undecoded) && !rebuild.died {
             rebuild.died = true;
             let (units, mut before) = (std::mem::take(&mut rebuild.units), rebuild.before.clone());
             before.add(base.flash.blame(op));
-            self.read_again(base, (gc, write), (request, part), &units, before);
+            let goes_round = (!is_undecoded).then_some(gc);
+            self.read_again(base, (goes_round, write), (request, part), &units, before);
         }
         let detours = self.detours.as_mut().expect("reads go round");
         let rebuild = &mut detours.rebuilds[id];
@@ -73,15 +76,11 @@ impl Port {
         if !rebuild.died {
             self.requests[request].blocked |= blame.has_hold();
         }
-        rebuild.reads.fail(base.flash.op(op).failed.into());
         rebuild.reads.ended(member, at, blame, &mut rebuild.blame, &mut detours.aside);
         let Some(at) = rebuild.reads.settle(&mut rebuild.blame, &mut detours.aside) else { return };
         if rebuild.died {
             detours.rebuilds.remove(id);
             return;
-        }
-        if rebuild.reads.failed() > 0 {
-            self.requests.part_failed(request, rebuild.reads.failed());
         }
         self.end_rebuild(base, id, at);
         self.try_answer(base, write, request);

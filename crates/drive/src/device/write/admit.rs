@@ -207,6 +207,9 @@ impl Write {
         if base.space.ftl.is_lost(ppn) {
             return self.compute_rest(base, entry, lpn);
         }
+        if base.space.ftl.has_poison() && base.space.ftl.is_poisoned(ppn) {
+            return self.begin_without_rest(base, entry);
+        }
         let mut pieces = Vec::new();
         base.split_whole(&mut pieces, lpn, ppn);
         self.read_for_rest(base, entry, pieces);
@@ -270,7 +273,12 @@ impl Write {
 
     /// The rest of a partly written unit is known at `at`, or was read from which it is computed;
     /// `number` is the order of what happens then.
-    fn rest_is_there(&mut self, base: &mut Base, entry: EntryId, (at, number): (Instant, u64)) {
+    pub(super) fn rest_is_there(
+        &mut self,
+        base: &mut Base,
+        entry: EntryId,
+        (at, number): (Instant, u64),
+    ) {
         let updates = self.updates.as_mut();
         let computes = updates.filter(|updates| !updates.computing.is_empty());
         let xor = computes.map_or(Span::ZERO, |updates| {

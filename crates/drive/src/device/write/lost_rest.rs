@@ -11,6 +11,13 @@ impl Write {
     pub(in crate::device) fn is_unread(&self, entry: EntryId) -> bool {
         !self.unread.entries.is_empty() && self.unread.entries.contains(&entry)
     }
+    /// Lets an entry go on whose rest is poisoned: nothing is read.
+    #[cold]
+    pub(super) fn begin_without_rest(&mut self, base: &mut Base, entry: EntryId) {
+        self.buffer.entry_mut(entry).since = base.time.now;
+        self.unread.entries.insert(entry);
+        self.rest_is_there(base, entry, (base.time.now, u64::from(entry.0)));
+    }
     /// Notes the end of a read for the rest of an entry's unit.
     pub(super) fn note_unread(&mut self, base: &Base, op: OpId, entry: EntryId) {
         if base.flash.op(op).failed > 0 && !self.unread.whole.contains(&entry) {

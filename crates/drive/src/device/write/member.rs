@@ -42,6 +42,14 @@ pub struct Others {
     pub in_ram: u64,
 }
 
+impl Others {
+    /// True if one of them cannot be read.
+    pub fn has_poison(&self, base: &Base) -> bool {
+        let ftl = &base.space.ftl;
+        ftl.has_poison() && self.on_flash.iter().any(|(_, ppn)| ftl.is_poisoned(*ppn))
+    }
+}
+
 impl Write {
     /// The member of a stripe that a unit is: its current data, or that of a trimmed unit which is part
     /// of the parity.

@@ -37,6 +37,8 @@ pub struct Update {
     pub(super) lost: Vec<Unit>,
     /// True if flash failed that a read for parity needed: others are read instead.
     pub(super) reads_again: bool,
+    /// True if a member cannot be read that the new parity needs: that will tell nothing.
+    pub(super) unread: bool,
     /// Units that are not placed.
     pub(super) left: u32,
 }
@@ -57,6 +59,7 @@ impl Update {
             held: Vec::new(),
             lost: Vec::new(),
             reads_again: false,
+            unread: false,
             left: 0,
         }
     }
@@ -67,6 +70,8 @@ impl Update {
 pub(super) struct Parity {
     pub(super) stripe: StripeId,
     pub(super) token: u64,
+    /// True if it was computed without a member that could not be read.
+    pub(super) is_void: bool,
     /// The update that it is part of, until that ends.
     pub(super) update: Option<UpdateId>,
     /// The pool that it is to be written to.

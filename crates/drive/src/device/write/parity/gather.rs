@@ -133,14 +133,19 @@ impl Write {
             Member::OnFlash(_, ppn) => self.updates().goes_round && base.is_held(*ppn),
             Member::InRam(_) | Member::Lost(_) => false,
         };
-        choose_reads(old, clean, of_parity, (Member::is_on_flash, is_held, Member::is_there))
+        let ftl = &base.space.ftl;
+        let is_readable = |member: &Member| match member {
+            Member::OnFlash(_, ppn) => !(ftl.has_poison() && ftl.is_poisoned(*ppn)),
+            other => other.is_there(),
+        };
+        choose_reads(old, clean, of_parity, (Member::is_on_flash, is_held, is_readable))
     }
 }
 
 /// The members that give the new parity of a stripe with the fewest reads: the data that leaves it and
 /// the old parity, or (only if fewer of them are on flash) the data that stays. If collection holds
 /// some of these and none of the others, the others: reads go round collection. The others, too, if
-/// one of these is lost.
+/// one of these is lost or poisoned.
 pub(super) fn choose_reads<T>(
     mut old: Vec<T>,
     clean: Vec<T>,

@@ -114,14 +114,18 @@ impl Write {
         };
         base.space.ftl.note(ppn, lpn);
         base.audit_program(lpn, ppn, self.buffer.token(entry));
+        self.move_unread(base, entry, ppn);
         self.unit_placed(base, id, unit, lpn, ppn);
     }
 
     /// Notes that a unit of parity is on flash.
     fn parity_on_flash(&mut self, base: &mut Base, id: ParityId, lpn: Lpn, ppn: Ppn) {
-        let Parity { token, update, .. } = self.updates().parities[id];
+        let Parity { token, update, is_void, .. } = self.updates().parities[id];
         base.space.ftl.note(ppn, lpn);
         base.audit_parity(ppn, token);
+        if is_void {
+            base.space.ftl.poison(ppn);
+        }
         match update {
             Some(update) => {
                 self.unit_placed(base, update, Unit::Parity(id), lpn, ppn);

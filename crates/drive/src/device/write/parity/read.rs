@@ -24,8 +24,12 @@ impl Write {
         for member in self.needed(base, id) {
             match member {
                 Member::OnFlash(lpn, ppn) => {
-                    base.split_whole(&mut pieces, lpn, ppn);
                     token ^= base.audit_stored(ppn);
+                    if base.space.ftl.has_poison() && base.space.ftl.is_poisoned(ppn) {
+                        self.updates_mut().updates[id].unread = true;
+                    } else {
+                        base.split_whole(&mut pieces, lpn, ppn);
+                    }
                 }
                 Member::InRam(of) => token ^= of,
                 // The data is lost for good, and the run ends.
@@ -60,6 +64,7 @@ impl Write {
         let updates = self.updates_mut();
         let update = &mut updates.updates[id];
         update.reads_again |= fails;
+        update.unread |= base.flash.op(op).failed > 0;
         update.reads.ended(member, at, blame, &mut update.blame, &mut updates.aside);
         let Some(at) = update.reads.settle(&mut update.blame, &mut updates.aside) else { return };
         if std::mem::take(&mut update.reads_again) {
@@ -119,10 +124,11 @@ impl Write {
     /// Notes the parity of an update, which is known now.
     pub(super) fn parity_of(&mut self, base: &Base, id: UpdateId) -> ParityId {
         let updates = self.updates_mut();
-        let Update { stripe, token, .. } = updates.updates[id];
+        let Update { stripe, token, unread, .. } = updates.updates[id];
         let parity = Parity {
             stripe,
             token,
+            is_void: unread,
             update: Some(id),
             pool: PoolId(0),
             ready: base.time.now,
