@@ -92,6 +92,12 @@ CAUSES = (
         ("wait_unit_rebuild", "wait_channel_rebuild"),
     ),
     Cause(
+        "task limit",
+        "waiting for one of the firmware's tasks, to read the rest of a stripe",
+        "#5ab4ac",
+        ("wait_task",),
+    ),
+    Cause(
         "erases",
         "waiting behind erases",
         "#a50f15",

@@ -21,6 +21,7 @@ mod space;
 mod streaming;
 mod superblocks;
 mod suspension;
+mod tasks;
 mod wear;
 mod workloads;
 
@@ -181,6 +182,7 @@ fn check_without_effect(experiment: &Experiment, problems: &mut Problems) {
     suspension::check(drive, problems);
     check_untimed(experiment, problems);
     scrub::check(drive, problems);
+    tasks::check(experiment, problems);
     if drive.scheduler.bypass.keeps_order() || drive.scheduler.rounds.is_some() {
         // Writes keep their rank at a full buffer.
         let writes = |workload: &WorkloadConfig| {

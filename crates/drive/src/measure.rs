@@ -1,7 +1,7 @@
 //! The measurements of a run: latencies, blame and the slowest requests by initiator and kind, time
 //! series, and the work of the flash.
 
-use crate::device::{Completion, Counters, Device, ErrorCounters, ScrubCounts};
+use crate::device::{Completion, Counters, Device, ErrorCounters, ScrubCounts, TaskCounts};
 use crate::experiment::Experiment;
 use crate::requests::RequestLog;
 use engine::{Instant, Span};
@@ -98,6 +98,7 @@ struct Mark {
     counters: Counters,
     errors: Option<ErrorCounters>,
     scrub: Option<ScrubCounts>,
+    tasks: Option<TaskCounts>,
     tally: Tally,
     units: Vec<Span>,
     channels: Vec<Span>,
@@ -111,6 +112,7 @@ impl Mark {
             counters: *device.counters(),
             errors: device.errors().cloned(),
             scrub: device.scrub_counts(),
+            tasks: device.task_counts(),
             tally: device.ftl().tally,
             units: device.unit_busy(),
             channels: device.channel_busy(),
@@ -414,6 +416,11 @@ impl Measured {
     pub fn scrub(&self) -> Option<ScrubCounts> {
         let (begin, end) = self.marks();
         Some(end.scrub?.since(&begin.scrub?))
+    }
+    /// The firmware's tasks that were counted, if their number is limited.
+    pub fn tasks(&self) -> Option<TaskCounts> {
+        let (begin, end) = self.marks();
+        Some(end.tasks?.since(&begin.tasks?))
     }
     /// Units and erases that were counted.
     pub fn tally(&self) -> Tally {

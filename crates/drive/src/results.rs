@@ -8,6 +8,7 @@ mod scrub;
 mod starvation;
 mod steady;
 mod tables;
+mod tasks;
 
 pub use recovery::outage;
 pub use starvation::{record as starved, table as starvation};
@@ -83,6 +84,7 @@ pub fn summary(
         "failures": failures::of_run(run, experiment),
         "errors": errors::of_run(run, measured),
         "scrub": scrub::of_run(run, experiment, measured),
+        "tasks": tasks::of_run(experiment, measured),
         "precondition": precondition(run.history()),
         "traces": surveys.iter().flatten().map(survey).collect::<Vec<_>>(),
         "notes": notes,

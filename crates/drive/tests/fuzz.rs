@@ -65,12 +65,13 @@ fn campaign() {
         Some("failures") => Some("\nfailures = ["),
         Some("superblocks") => Some("\nsuperblock = {"),
         Some("scrubbing") => Some("\ntask = \"own\""),
+        Some("tasks") => Some("\ntasks = {"),
         _ => None,
     };
     let only = only.filter(|_| has.is_none()).map(|only| {
         let known = Kind::ALL.into_iter().find(|kind| kind.name() == only);
         known.expect(
-            "FLASHSCAPE_FUZZ_ONLY is drive, trace, text, failures, superblocks or scrubbing",
+            "FLASHSCAPE_FUZZ_ONLY is drive, trace, text, failures, superblocks, scrubbing or tasks",
         )
     });
     let campaign = Campaign {

@@ -61,6 +61,10 @@ pub struct FtlConfig {
     /// Scrubbing: rewriting blocks before their data decays. Default: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scrub: Option<ScrubConfig>,
+    /// Limit of the firmware's tasks: operations of garbage collection, wear-leveling and scrubbing, and
+    /// reads that rebuild what could not be decoded. Default: no limit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tasks: Option<TasksConfig>,
 }
 
 impl FtlConfig {
@@ -161,6 +165,27 @@ pub struct SuperblockConfig {
     /// Time to compute a member of a stripe from the others. Default: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub xor: Option<Time>,
+}
+
+/// Limit of the firmware's tasks. A task is one operation of garbage collection, wear-leveling or
+/// scrubbing, or the read of a member of a stripe of a superblock for a rebuild. Source: [FAST19].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct TasksConfig {
+    /// Most tasks at a time. What would begin one more waits.
+    #[schemars(range(min = 1, max = 1_000_000))]
+    pub most: u32,
+    /// Time for which a task still counts after its operation has ended, because the firmware decides
+    /// what comes next. Default: none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub think: Option<Time>,
+}
+
+impl TasksConfig {
+    /// Time for which a task counts after its operation.
+    pub fn think(&self) -> Span {
+        self.think.map_or(Span::ZERO, |think| think.span())
+    }
 }
 
 impl SuperblockConfig {

@@ -55,7 +55,7 @@ pub use allocation::{
 pub use blocks::{BlockState, Source, Tally};
 pub use config::{
     BadBlocksConfig, FtlConfig, OverProvisioning, ParityConfig, ParityFlush, PartialWrites,
-    RebuildConfig, SuperblockConfig, WidthConfig,
+    RebuildConfig, SuperblockConfig, TasksConfig, WidthConfig,
 };
 pub use exposure::Age;
 pub use factory::FactoryBlocks;

@@ -183,6 +183,8 @@ states! {
     QueueDepth => "withheld_queue_depth",
     /// Waits in the host because the power was cut and the drive is off or recovers.
     PowerOff => "wait_power_off",
+    /// Waits until fewer of the firmware's tasks are under way, to read the rest of its stripe.
+    TaskLimit => "wait_task",
     /// Waits for data ahead of it in the write buffer, or for a batch to fill.
     BufferFull => "wait_buffer",
     /// No free space: garbage collection is reading.

@@ -125,6 +125,7 @@ fn add_flash(drive: &DriveConfig, times: &mut Times) {
         times.add("drive.nand.command_cycles.erase", cycles.erase);
     }
     times.add("drive.ftl.gc.idle_gap", drive.ftl.gc.idle_gap);
+    times.add("drive.ftl.tasks.think", drive.ftl.tasks.and_then(|tasks| tasks.think));
     times.add("drive.ftl.scrub.interval", drive.ftl.scrub.as_ref().map(|scrub| scrub.interval));
     if let Some(ScrubChoice::Refresh(refresh)) = drive.ftl.scrub.as_ref().map(|of| &of.choice) {
         times.add("drive.ftl.scrub.choice.age", refresh.age);

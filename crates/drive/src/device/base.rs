@@ -10,6 +10,7 @@ use crate::device::ids::{OpId, PayloadId};
 use crate::device::power::persistence::Persistence;
 use crate::device::space::Space;
 use crate::device::space::waits::{self, SpaceSnapshot};
+use crate::device::tasks::Tasks;
 use crate::device::time::Time;
 use engine::{Agenda, Instant, Span};
 use ftl::{BinId, Ftl, PoolId, Ppn, Source, StripeId};
@@ -34,6 +35,10 @@ pub struct Base {
     pub xor: Span,
     /// Bit errors, if flash has any.
     pub errors: Option<Box<Errors>>,
+    /// The firmware's tasks, if their number is limited.
+    pub tasks: Option<Box<Tasks>>,
+    /// True if ends of operations concern errors or tasks.
+    pub watches_ends: bool,
     /// The loss of data for good, in words, if there was one: the drive does nothing any more.
     loss: Option<String>,
 }
@@ -59,11 +64,17 @@ impl Base {
             flash.record_transfers();
             ftl.record_exposure();
         }
+        let tasks = config.ftl.tasks.as_ref().map(|tasks| Box::new(Tasks::new(tasks)));
+        if tasks.is_some() {
+            flash.keep_moves_apart();
+        }
         Self {
             time: Time { now: Instant::START, agenda: Agenda::new() },
             decode: flash.timing().decode,
             flash,
+            watches_ends: errors.is_some() || tasks.is_some(),
             errors,
+            tasks,
             xor: config.ftl.superblock.map_or(config.ftl.xor(), |of| of.xor()),
             power: config.recovery.map(|of| Persistence::new(of, config, &ftl)),
             space: Space::new(config, ftl),
@@ -292,6 +303,7 @@ impl Base {
         if !parked.is_empty() {
             let present = self.space_snapshot(bin);
             for (id, then) in &parked {
+                self.space.note_resumed(self.flash.op(*id));
                 waits::charge(then, &present, self.flash.blame_mut(*id));
             }
         }

@@ -46,6 +46,8 @@ pub enum Event {
     Scrub,
     /// The rate of scrubbing allows the next block.
     ScrubAgain,
+    /// The firmware has decided what comes after a task.
+    Think,
     /// A suspension request to an operation is re-evaluated, or its unit becomes free by a
     /// suspension.
     Poll(OpId),
@@ -109,6 +111,7 @@ impl engine::Event for Event {
             Self::Rebuild => (21, 0),
             Self::Rebuilt(id) => (22, id.index()),
             Self::ScrubAgain => (23, 0),
+            Self::Think => (24, 0),
         };
         (kind, index as u32)
     }
@@ -140,6 +143,7 @@ impl engine::Event for Event {
             21 => Self::Rebuild,
             22 => Self::Rebuilt(Id::from_index(index)),
             23 => Self::ScrubAgain,
+            24 => Self::Think,
             kind => unreachable!("no event is of kind {kind}"),
         }
     }
@@ -164,6 +168,7 @@ impl engine::Event for Event {
             | Self::Idle(_)
             | Self::Scrub
             | Self::ScrubAgain
+            | Self::Think
             | Self::Poll(_)
             | Self::Crossed(_)
             | Self::Backlog(_)

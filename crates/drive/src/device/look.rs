@@ -1,6 +1,6 @@
 //! Inspection of a drive.
 
-use crate::device::{Counters, Device, ErrorCounters, RequestId, ScrubCounts};
+use crate::device::{Counters, Device, ErrorCounters, RequestId, ScrubCounts, TaskCounts};
 use engine::Instant;
 use ftl::Ftl;
 use host::Command;
@@ -55,6 +55,10 @@ impl Device {
         let found = self.gc.scrubbing()?.found();
         Some((found.highest, found.left))
     }
+    /// Counts of the firmware's tasks, if their number is limited.
+    pub fn task_counts(&mut self) -> Option<TaskCounts> {
+        self.base.task_counts()
+    }
     /// Commands submitted and not completed.
     pub fn outstanding(&self) -> u32 {
         self.base.outstanding()
@@ -100,6 +104,9 @@ impl Device {
     /// Begins a new maximum of the longest collection.
     pub fn begin_counting(&mut self) {
         self.base.flash.begin_counting();
+        if let Some(tasks) = &mut self.base.tasks {
+            tasks.begin_counting(self.base.time.now);
+        }
     }
     /// Bytes that commands and their operations take while they are under way.
     pub fn bytes_under_way(&self) -> u64 {

@@ -28,6 +28,7 @@ mod request;
 mod settle;
 mod space;
 mod standing;
+mod tasks;
 mod time;
 mod untimed;
 mod watch;
@@ -45,6 +46,7 @@ pub use request::Completion;
 pub(crate) use request::Touches;
 pub use space::guests::HOLES_AT_ONCE;
 pub use standing::{Stage, Standing, rounded};
+pub use tasks::TaskCounts;
 
 use crate::audit::Audit;
 use crate::config::DriveConfig;

@@ -33,10 +33,24 @@ impl Piece {
 }
 
 impl Base {
-    /// Asks for one piece; an erase of its block waits until it is read.
+    /// Asks for one piece.
+    #[inline]
     pub fn ask_piece(&mut self, piece: Piece, holder: Holder, class: Class, owner: Owner) -> OpId {
+        let ask = self.read_of_piece(piece, holder, class, owner);
+        self.ask(ask)
+    }
+
+    /// The request for one piece; an erase of its block waits until it is read.
+    #[inline]
+    pub fn read_of_piece(
+        &mut self,
+        piece: Piece,
+        holder: Holder,
+        class: Class,
+        owner: Owner,
+    ) -> Ask {
         self.space.ftl.begin_read(piece.block);
-        self.ask(Ask {
+        Ask {
             kind: OpKind::Read,
             holder,
             owner,
@@ -49,7 +63,7 @@ impl Base {
             rows: 1,
             transfer: self.flash.shape().words[piece.words as usize],
             bytes: self.flash.shape().bytes_of(piece.words),
-        })
+        }
     }
 
     /// Adds the pieces for a whole unit to `pieces`.

@@ -48,6 +48,7 @@ impl Device {
             Event::Idle(group) => gc.idle_due(base, group),
             Event::Scrub => gc.scrub_due(base),
             Event::ScrubAgain => gc.scrub_again(base),
+            Event::Think => gc.thought(base),
             Event::Fail(_) | Event::Rebuild | Event::Rebuilt(_) => self.happen_to_failed(event),
             Event::Backlog(bin) => gc.backlog_due(base, bin),
         }
@@ -81,7 +82,7 @@ impl Device {
     /// Reports the end of an operation to its owner, and then lets others start.
     #[inline(never)]
     pub(super) fn route(&mut self, ended: Ended) {
-        if self.base.errors.is_some() && self.begins_again(ended) {
+        if self.base.watches_ends && self.begins_again(ended) {
             return;
         }
         let Self { base, gc, write, port, .. } = self;
@@ -203,6 +204,10 @@ impl Device {
                 }
             } else if let Some(bin) = base.space.next_to_collect() {
                 gc.collect_if_needed(base, bin);
+                if base.tasks.is_some() {
+                    // A program that waits for space has given its task back.
+                    gc.go_on_with_tasks(base);
+                }
                 if base.space.has_parked_parts() {
                     write.turn_parked_away(base, &mut port.requests);
                 }

@@ -78,6 +78,7 @@ fn scene(state: State) -> fn() {
         State::Order => an_idle_plane_withheld_for_an_older_program,
         State::QueueDepth => a_queue_that_is_full,
         State::PowerOff => a_drive_that_is_off,
+        State::TaskLimit => a_rebuild_that_waits_for_tasks,
         State::BufferFull => a_batch_that_waits_to_be_full,
         State::SpaceGcRead | State::SpaceGcProgram | State::SpaceErase => {
             a_write_without_space_waits_for_what_collection_does
@@ -117,6 +118,15 @@ fn reads_that_wait_for_a_rebuild() {
 // ---- errors ------------------------------------------------------------------------
 
 /// Every page takes one re-read. Page 0 is read from 0 to 125 us, and again from 135 to 260.
+#[test]
+fn a_rebuild_that_waits_for_tasks() {
+    // One task reads seven members, and thinks for 20 us after each. The page itself was read before.
+    let waits = (State::TaskLimit, 6 * (125 + 20) * US);
+    let own = [(State::Sense, 50 * US), (State::Transfer, 200 * US), (State::Decode, 20 * US)];
+    let expected = [waits, own[0], own[1], own[2], (State::Xor, 3 * US)];
+    expect(&crate::tasks::rebuilt_by_one_task(), &expected);
+}
+
 fn beside_a_re_read(at: u64, page: u64) -> Done {
     let mut bench = Bench::filled(&[&two_dies(1)[..], &crate::errors::errors(150.5, 0.0)].concat());
     bench.submit(0, Kind::Read, 0, PAGE);

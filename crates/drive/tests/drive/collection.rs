@@ -559,7 +559,9 @@ fn four_planes(more: &[Override]) -> Bench {
 fn every_collection_that_waits_for_a_permit_goes_on_until_enough_is_free() {
     let copied = [set("ftl.gc.preemptible", false), set("ftl.gc.reserve_until", "copied")];
     let idle = set("ftl.gc.idle_gap", "1 ms");
+    let one_task = set("ftl.tasks", "{ most = 1, think = \"100 us\" }");
     for limits in [
+        vec![set("ftl.gc.at_once", "{ drive = 2 }"), one_task],
         vec![set("ftl.gc.at_once", "{ channel = 1 }")],
         vec![set("ftl.gc.at_once", "{ drive = 1 }")],
         [&copied[..], &[set("ftl.gc.blocking", "channel")]].concat(),

@@ -34,6 +34,7 @@ mod snapshots;
 mod starvation;
 mod superblocks;
 mod suspension;
+mod tasks;
 mod theory;
 mod tolerance;
 mod traces;

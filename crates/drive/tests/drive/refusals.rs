@@ -1745,3 +1745,43 @@ fn parity_of_superblocks_takes_space_that_a_message_names() {
         assert!(problems.contains("61 blocks of data"), "{width}: {problems}");
     }
 }
+
+#[test]
+fn a_limit_of_tasks_refuses_what_it_does_not_support() {
+    let of = |settings: &[(&'static str, &str)]| {
+        let all: Vec<_> = settings.iter().map(|(key, value)| set(key, value)).collect();
+        try_experiment(BY_HAND, &all).err().unwrap_or_default()
+    };
+    let most = ("ftl.tasks.most", "8");
+    assert_eq!(of(&[most]), "");
+    let rounds = [
+        ("scheduler.rounds.unit", "die"),
+        ("ftl.gc.preemptible", "false"),
+        ("ftl.gc.foreground", "1 block"),
+    ];
+    let failures = [
+        ("geometry.channels", "4"),
+        ("ftl.allocation.pool", "die"),
+        ("ftl.parity", "{ width = 4, rebuild = \"none\" }"),
+        ("ftl.over_provisioning.reserved", "50 %"),
+        ("run.failures", "[{ at = \"1 s\", die = 3 }]"),
+    ];
+    let streaming = [("ftl.gc.streaming", "true"), ("geometry.packages_per_channel", "2")];
+    let cases: [(&[(&'static str, &str)], &str); 4] = [
+        (&[("ftl.gc.preemptible", "false")], "preemptible = true"),
+        (&rounds, "leave rounds out"),
+        (&streaming, "streaming = false"),
+        (&failures, "leave failures out"),
+    ];
+    for (settings, remedy) in cases {
+        assert_eq!(of(settings), "", "{settings:?}");
+        let problems = of(&[settings, &[most]].concat());
+        assert!(problems.contains(": 1 problem\n"), "{settings:?}: {problems}");
+        let is_told = problems.contains("drive.ftl.tasks: ") && problems.contains(remedy);
+        assert!(is_told, "{settings:?}: {problems}");
+    }
+    assert!(of(&[("ftl.tasks", "{ think = \"1 us\" }")]).contains("most"), "it must be given");
+    assert!(of(&[("ftl.tasks.most", "0")]).contains("drive.ftl.tasks.most"), "at least one");
+    let long = of(&[most, ("ftl.tasks.think", "9000 h")]);
+    assert!(long.contains("drive.ftl.tasks.think: ") && long.contains("a year"), "{long}");
+}

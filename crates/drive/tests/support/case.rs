@@ -4,6 +4,7 @@
 
 use super::scrubber::with_scrubber;
 use super::superblocks::with_superblocks;
+use super::tasks::with_tasks;
 use drive::check::check;
 use drive::load;
 use std::fmt::Write;
@@ -134,6 +135,11 @@ pub fn experiment_of(dice: &[u32], initiate: &mut Initiate<'_>) -> String {
     }
     if power.once_in(3)
         && let Some(with) = with_scrubber(&text, &mut power)
+    {
+        text = with;
+    }
+    if power.once_in(4)
+        && let Some(with) = with_tasks(&text, &mut power)
     {
         text = with;
     }

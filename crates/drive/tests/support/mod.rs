@@ -9,6 +9,7 @@ pub mod mutations;
 pub mod ordeal;
 mod scrubber;
 mod superblocks;
+mod tasks;
 pub mod traces;
 #[path = "../../../traces/tests/traces/written/mod.rs"]
 mod written;

@@ -261,6 +261,12 @@ impl Errors {
         self.recoveries[id].wrong.retain(|wrong| wrong.errors > most);
     }
 
+    /// True if the data of a read is being rebuilt, so that its own operation is over.
+    pub fn is_rebuilt(&self, op: OpId) -> bool {
+        let recovery = self.recovery_of(op).map(|id| &self.recoveries[id]);
+        recovery.is_some_and(|recovery| recovery.rebuild == Rebuild::UnderWay)
+    }
+
     /// The recovery of an operation, if there is one.
     #[inline]
     fn recovery_of(&self, op: OpId) -> Option<RecoveryId> {

@@ -69,7 +69,7 @@ impl Base {
         let of = self.flash.transferred(id);
         let Op { bin, class, transfer, row, .. } = *self.flash.op(id);
         self.space.ftl.begin_read(at.block);
-        self.ask(Ask {
+        self.ask_for_rebuild(Ask {
             kind: OpKind::Read,
             holder: Holder::Rebuild,
             owner,

@@ -16,10 +16,18 @@ use nand::errors::Wrong;
 use std::collections::BTreeSet;
 
 impl Device {
-    /// Handles the end of an operation where flash has errors. Returns true if it is a read whose
-    /// data cannot be decoded and that will begin anew: its owner does not get it yet.
+    /// Handles the end of an operation where flash has errors, or tasks are limited. Returns true if it
+    /// is a read whose data cannot be decoded and that will begin anew: its owner does not get it yet.
     #[inline(never)]
     pub(in crate::device) fn begins_again(&mut self, ended: Ended) -> bool {
+        let is_again = self.base.errors.is_some() && self.is_read_again(ended);
+        if !is_again && self.base.tasks.is_some() {
+            self.base.task_ended(ended.id);
+        }
+        is_again
+    }
+
+    fn is_read_again(&mut self, ended: Ended) -> bool {
         let base = &mut self.base;
         let op = base.flash.op(ended.id);
         match op.kind {
@@ -60,6 +68,7 @@ impl Base {
             Rebuild::No => self.flash.begin_again(&mut self.time, &mut self.space, id),
             Rebuild::Due => {
                 self.errors().recoveries[recovery].rebuild = Rebuild::UnderWay;
+                self.rebuilds_task(id);
                 self.begin_rebuild(id, recovery);
             }
             Rebuild::UnderWay => {

@@ -29,6 +29,7 @@ impl Device {
     pub(super) fn begin_rebuild_of_units(&mut self, id: OpId, recovery: RecoveryId) {
         let Needed { pieces, of_member, lost } = self.needed_to_rebuild(id, recovery);
         let base = &mut self.base;
+        base.rebuilds_task(id);
         let xor = base.xor;
         let errors = base.errors();
         errors.counters.read_for_rebuilds += pieces.len() as u64;
@@ -43,7 +44,8 @@ impl Device {
         let class = base.flash.op(id).class;
         let owner = if is_moved { Owner::CollectStripeRead } else { Owner::StripeRead };
         for (member, piece) in (0..).zip(pieces) {
-            base.ask_piece(piece, Holder::Rebuild, class, owner(recovery, member));
+            let ask = base.read_of_piece(piece, Holder::Rebuild, class, owner(recovery, member));
+            base.ask_for_rebuild(ask);
         }
     }
 

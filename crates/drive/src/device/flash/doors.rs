@@ -276,6 +276,10 @@ impl Flash {
         self.short_ways = false;
         self.queues_all = true;
     }
+    /// Keeps a move of collection from turning into the next one: each operation ends.
+    pub(in crate::device) fn keep_moves_apart(&mut self) {
+        self.short_ways = false;
+    }
     /// Turns off the reports of idle gaps.
     pub(in crate::device) fn forgo_idle_gaps(&mut self) {
         self.idle_gap = None;

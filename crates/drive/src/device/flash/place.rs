@@ -8,6 +8,7 @@ use metrics::Holder;
 use nand::{ChannelId, GroupId, PlaneId};
 
 /// A request for an operation; the rest follows from its place.
+#[derive(Clone, Debug)]
 pub struct Ask {
     pub kind: OpKind,
     pub holder: Holder,

@@ -27,6 +27,8 @@ pub enum Why {
     Channel(ChannelId, Option<OpId>, Option<BinId>),
     /// A program that found no page in its bin.
     Page,
+    /// A read that occupies nothing: what it has read is being decoded, or rebuilt.
+    Aside,
     /// It is suspended.
     Suspended,
     /// It is about to be suspended.
@@ -157,6 +159,7 @@ impl Survey<'_> {
                 since = self.lasts(id, *event).map(|span| *ends - span);
                 (Stage::Work, Why::Works(event.is_transfer().then_some(op.channel)))
             }
+            (None, _, None) if op.kind == OpKind::Read => (Stage::Work, Why::Aside),
             (None, _, None) => (Stage::Space, Why::Page),
         };
         let since = working.map_or(since, |working| Some(working.began));

@@ -76,7 +76,9 @@ impl Gc {
             if self.jobs[bin].course != Course::Needed && self.rests(base, bin) {
                 break;
             }
-            self.next_batch(base, bin);
+            if !self.next_batch(base, bin) {
+                break;
+            }
         }
         self.write_rest(base, bin);
         if self.permits.is_some() {
@@ -153,7 +155,7 @@ impl Gc {
     fn command_erase(base: &mut Base, bin: BinId, block: BlockId, number: u32) {
         let class = base.class_of(bin);
         let command = number / base.flash.lanes();
-        base.ask(Ask {
+        base.ask_erase(Ask {
             kind: OpKind::Erase,
             holder: Holder::Erase,
             owner: Owner::CollectErase,

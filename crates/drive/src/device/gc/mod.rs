@@ -15,6 +15,7 @@ mod rounds;
 mod scrub;
 mod scrubber;
 mod streaming;
+mod tasks;
 #[cfg(test)]
 mod tests;
 pub mod turn;

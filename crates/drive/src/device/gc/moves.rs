@@ -7,6 +7,7 @@ use crate::device::flash::counters::OpKind;
 use crate::device::flash::op::Owner;
 use crate::device::gc::Gc;
 use crate::device::ids::{OpId, PayloadId};
+use crate::device::tasks::{Job, Step};
 use engine::bits;
 use ftl::{Batch, BinId, Lpn, Ppn, Source};
 use metrics::Holder;
@@ -23,14 +24,18 @@ impl Gc {
             let op = base.flash.op(id);
             op.is_collection() && !op.is_scrubbing()
         };
-        if job.victim.is_none() || base.space.parked(bin).iter().any(|(id, _)| is_move(*id)) {
+        let is_due =
+            job.victim.is_none() || base.space.parked(bin).iter().any(|(id, _)| is_move(*id));
+        if is_due && base.takes_task(Job::Collection(bin), Step::Program) {
             self.write_staged(base, bin);
         }
     }
 
-    /// Moves the victim's next batch with valid units; ends the victim if there is none.
-    pub(in crate::device) fn next_batch(&mut self, base: &mut Base, bin: BinId) {
+    /// Moves the victim's next batch with valid units; ends the victim if there is none. Returns false if
+    /// the move must wait for a task.
+    pub(in crate::device) fn next_batch(&mut self, base: &mut Base, bin: BinId) -> bool {
         match self.next_valid_batch(base, bin) {
+            Some(_) if !self.may_read(base, bin) => return false,
             Some((at, valid)) => self.move_batch(base, bin, at, valid),
             None => {
                 let victim = self.jobs[bin].victim.take().expect("a victim was chosen");
@@ -38,6 +43,7 @@ impl Gc {
                 self.erase_if_ready(base, victim);
             }
         }
+        true
     }
 
     /// The victim's next batch with valid units, and a mask of those.
@@ -135,13 +141,23 @@ impl Gc {
             }
         }
         self.jobs[bin].reads -= 1;
-        while self.jobs[bin].staged.len() >= base.space.ftl.layout.units_per_batch as usize {
-            self.write_staged(base, bin);
-        }
+        self.write_whole_batches(base, bin);
         self.collect(base, bin);
     }
 
-    /// Asks for a program of the first units that were read and are still valid.
+    /// Asks for programs of whole batches that were read, as far as tasks are free.
+    #[inline]
+    pub(in crate::device::gc) fn write_whole_batches(&mut self, base: &mut Base, bin: BinId) {
+        let batch = base.space.ftl.layout.units_per_batch as usize;
+        while self.jobs[bin].staged.len() >= batch
+            && base.takes_task(Job::Collection(bin), Step::Program)
+        {
+            self.write_staged(base, bin);
+        }
+    }
+
+    /// Asks for a program of the first units that were read and are still valid, for which a task has
+    /// begun.
     fn write_staged(&mut self, base: &mut Base, bin: BinId) {
         let payload = base.flash.payloads.new_empty();
         let batch = base.space.ftl.layout.units_per_batch;
@@ -158,6 +174,7 @@ impl Gc {
         }
         self.jobs[bin].staged.drain(..taken);
         if base.flash.payloads.count(payload) == 0 {
+            base.give_task_back();
             return base.flash.payloads.remove(payload);
         }
         self.jobs[bin].writes += 1;

@@ -4,6 +4,7 @@
 use crate::device::Base;
 use crate::device::gc::Gc;
 use crate::device::gc::job::Course;
+use crate::device::tasks::Job;
 use ftl::{BinId, Level};
 use nand::ChannelId;
 
@@ -97,7 +98,8 @@ impl Gc {
             self.end_backlog(base, bin);
         }
         let job = &self.jobs[bin];
-        let is_under_way = job.under_way() + job.erases > 0;
+        let is_under_way =
+            job.under_way() + job.erases > 0 || base.awaits_task(Job::Collection(bin));
         if job.course == Course::Idle && job.victim.is_some() && !is_under_way {
             self.pause(base, bin);
         }

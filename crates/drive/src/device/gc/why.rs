@@ -2,6 +2,7 @@
 
 use crate::device::Base;
 use crate::device::gc::Gc;
+use crate::device::tasks::Job;
 use ftl::{BinId, BlockId};
 
 /// The obstacle of a bin's collection that has no operation under way.
@@ -13,6 +14,8 @@ pub enum Rest {
     Burst(usize),
     /// Its turn, to move data of a block.
     Turn(BlockId),
+    /// One of the firmware's tasks, which others have.
+    Task,
     /// A permit to copy, channels that it reserves, or its turn in a group of stripes.
     Permit,
     /// A channel that has nothing to do for hosts.
@@ -27,6 +30,8 @@ impl Gc {
         let (ftl, task) = (&base.space.ftl, base.space.task(bin));
         let awaits = || self.awaits_permit(base, bin);
         match (task.draining.first(), self.jobs[bin].victim, task.deferred.len()) {
+            // An erase that was requested and is no operation yet waits for a task, too.
+            _ if self.jobs[bin].erases > 0 || base.awaits_task(Job::Collection(bin)) => Rest::Task,
             (Some(block), ..) => Rest::Readers(*block, ftl.reads_under_way(*block)),
             (_, Some(_), _) if self.jobs[bin].course.is_paused() && awaits() => Rest::Permit,
             (_, Some(block), _) => Rest::Turn(block),

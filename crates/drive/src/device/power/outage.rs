@@ -342,6 +342,9 @@ impl Device {
         if let Some(errors) = &mut base.errors {
             errors.begin_anew();
         }
+        if let Some(tasks) = &mut base.tasks {
+            tasks.begin_anew(base.time.now);
+        }
         port.begin_anew();
     }
 

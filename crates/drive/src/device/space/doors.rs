@@ -1,6 +1,7 @@
 //! Interface of space to the other parts: the state of bins and pools that they may see and change.
 //! The firmware itself ([`Space::ftl`]) has an interface of its own.
 
+use crate::device::flash::op::Op;
 use crate::device::ids::OpId;
 use crate::device::space::Space;
 use crate::device::space::home::Task;
@@ -41,6 +42,15 @@ impl Space {
     /// Programs that were parked in a bin for want of space, and the state of the bin's waits then.
     pub(in crate::device) fn parked(&self, bin: BinId) -> &[(OpId, SpaceSnapshot)] {
         &self.bins[bin].parked
+    }
+    /// Programs of collection and scrubbing that are parked, in all bins.
+    #[inline]
+    pub(in crate::device) fn parked_moves(&self) -> u32 {
+        self.parked_moves
+    }
+    /// Notes that a parked program goes on.
+    pub(in crate::device) fn note_resumed(&mut self, op: &Op) {
+        self.parked_moves -= u32::from(op.is_collection());
     }
     /// Takes the parked programs of a bin.
     #[inline]

@@ -88,7 +88,10 @@ impl Base {
             let group = self.flash.place_of(bin, at.batch).group;
             self.flash.raise_background(group);
         }
-        self.ask_at(at, Holder::Parity, (class, owner), transfer);
+        let id = self.ask_at(at, Holder::Parity, (class, owner), transfer);
+        if self.flash.op(id).is_collection() {
+            self.begin_task();
+        }
     }
 
     fn ask_at(

@@ -49,6 +49,8 @@ pub struct Space {
     starved: Vec<BinId>,
     /// Bins in which an in-plane read-modify-write was parked for want of space.
     parked_parts: Vec<BinId>,
+    /// Programs of collection and scrubbing that are parked.
+    parked_moves: u32,
     /// True once a pool was without space.
     was_starved: bool,
     /// True if data has become invalid during the present event; used only if idle groups react to
@@ -73,6 +75,7 @@ impl Space {
             to_collect: Vec::new(),
             starved: Vec::new(),
             parked_parts: Vec::new(),
+            parked_moves: 0,
             was_starved: false,
             has_died: false,
             due_pools: Vec::new(),
@@ -97,7 +100,7 @@ impl Space {
         let Self {
             preemptible: _, pacing: _, buffer: _, programs_most: _, odd_even: _, has_scrubber: _, idles: _, ftl: _,
             spaces: _, pools: _, bins: _, to_collect: _, starved: _, parked_parts: _,
-            was_starved: _, has_died: _, due_pools: _, guests: _,
+            parked_moves: _, was_starved: _, has_died: _, due_pools: _, guests: _,
         } = self;
         let (layout, pools) = (&self.ftl.layout, &mut self.pools);
         for pool in (0..layout.pool_count()).map(PoolId) {
@@ -105,6 +108,7 @@ impl Space {
         }
         self.spaces = Column::from_fn(layout.bins as usize, |_| waits::Space::default());
         self.bins = Column::from_fn(layout.bins as usize, |_| Home::default());
+        self.parked_moves = 0;
         self.was_starved = false;
         self.has_died = false;
         self.due_pools.clear();

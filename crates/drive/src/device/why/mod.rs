@@ -246,6 +246,7 @@ impl Walk<'_> {
                 behind = self.collection(bin, depth);
                 format!("{name} waits for free space in bin {}", bin.0)
             }
+            Why::Aside => self.aside(&name),
             Why::Suspended => format!("{name} is suspended for reads on die {die}"),
             Why::Stops => format!("{name} is being interrupted on die {die}"),
             Why::Works(channel) => {
@@ -265,6 +266,16 @@ impl Walk<'_> {
             words += &format!(" and was suspended {times} times");
         }
         Standing { words, die: Some(die), behind, ..standing }
+    }
+
+    /// A read that is over, but for its data.
+    fn aside(&self, name: &str) -> String {
+        let tasks = self.device.base.tasks.as_ref().filter(|tasks| tasks.holds_members());
+        let rest = tasks.map_or(String::new(), |tasks| {
+            let most = counted(tasks.most(), "task");
+            format!("; reads of its stripe may wait, because the firmware has {most} at a time")
+        });
+        format!("the data of {name} is being decoded or rebuilt{rest}")
     }
 
     /// Operations that are obstacles.
@@ -292,6 +303,14 @@ impl Walk<'_> {
             Rest::Turn(block) => {
                 let words = format!("the collection of block {} in bin {number} rests", block.0);
                 (Some(block), words)
+            }
+            Rest::Task => {
+                let most = base.tasks.as_ref().map_or(0, |tasks| tasks.most());
+                let most = counted(most, "task");
+                let words = format!(
+                    "the collection of bin {number} waits, because the firmware has {most} at a time"
+                );
+                (None, words)
             }
             Rest::Permit => {
                 let words = format!(

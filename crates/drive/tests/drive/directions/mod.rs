@@ -59,6 +59,7 @@ parts! {
     scrubbing: "drive.ftl.scrub";
     wear: "drive.ftl.wear";
     superblocks: "drive.ftl.superblock";
+    tasks: "drive.ftl.tasks";
     buffer: "drive.buffer";
     link: "drive.link";
     firmware: "drive.firmware";

@@ -8,6 +8,7 @@ use crate::device::flash::op::{Op, Owner};
 use crate::device::gc::Gc;
 use crate::device::gc::moves::audit_copies;
 use crate::device::ids::{OpId, PayloadId};
+use crate::device::tasks::{Job, Step};
 use engine::{Span, bits};
 use ftl::{Batch, BinId, BlockId, BlockState, Lpn, Ppn, Source};
 use metrics::Holder;
@@ -50,6 +51,7 @@ impl Gc {
                 return;
             }
             match base.space.ftl.next_valid_batch(Batch { block, batch: job.next }) {
+                Some(_) if !base.takes_task(Job::Scrubbing(bin), Step::Read) => return,
                 Some((at, valid)) => self.ask_scrub_read(base, at, valid),
                 None => job.is_read = true,
             }
@@ -108,6 +110,9 @@ impl Gc {
         if !base.space.can_move(bin, Holder::Scrub) {
             return self.drop_invalid(base, bin);
         }
+        if !base.takes_task(Job::Scrubbing(bin), Step::Program) {
+            return false;
+        }
         self.write_batch(base, bin);
         true
     }
@@ -141,6 +146,7 @@ impl Gc {
             }
         }
         if base.flash.payloads.count(payload) == 0 {
+            base.give_task_back();
             return base.flash.payloads.remove(payload);
         }
         self.scrub_job(bin).writes += 1;
@@ -186,7 +192,7 @@ impl Gc {
     /// Asks for one of the commands that erase a block, which are numbered lane by lane.
     fn ask_scrub_erase(base: &mut Base, bin: BinId, block: BlockId, number: u32) {
         let command = number / base.flash.lanes();
-        base.ask(Ask {
+        base.ask_erase(Ask {
             kind: OpKind::Erase,
             holder: Holder::Erase,
             owner: Owner::ScrubErase,

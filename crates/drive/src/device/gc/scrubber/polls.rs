@@ -5,6 +5,7 @@ use crate::device::event::Event;
 use crate::device::gc::Gc;
 use crate::device::gc::gate::{Leave, Maintenance};
 use crate::device::gc::scrubber::state::{ScrubJob, Scrubber};
+use crate::device::tasks::{Job, Step};
 use engine::Instant;
 use ftl::{BinId, BlockId};
 
@@ -39,13 +40,21 @@ impl Gc {
                 index += 1;
                 continue;
             }
+            let patrols = base.space.ftl.scrub_needs().patrol.is_some();
+            if patrols && !base.takes_task(Job::Patrol, Step::Read) {
+                return;
+            }
             self.scrubber().pending.remove(index);
-            if let Some(block) = self.poll(base, bin) {
-                self.note_progress(base);
-                match base.space.ftl.scrub_needs().patrol {
-                    None => self.begin_block(base, bin, block),
-                    Some(_) => self.patrol(base, bin, block),
+            match self.poll(base, bin) {
+                Some(block) => {
+                    self.note_progress(base);
+                    match patrols {
+                        false => self.begin_block(base, bin, block),
+                        true => self.patrol(base, bin, block),
+                    }
                 }
+                None if patrols => base.give_task_back(),
+                None => {}
             }
         }
     }

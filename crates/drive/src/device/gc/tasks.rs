@@ -1,0 +1,46 @@
+//! Collection and scrubbing where the number of the firmware's tasks is limited.
+
+use crate::device::Base;
+use crate::device::gc::Gc;
+use crate::device::tasks::{Job, Step};
+use ftl::BinId;
+
+impl Gc {
+    /// A task has thought: others go on.
+    #[cold]
+    #[inline(never)]
+    pub(in crate::device) fn thought(&mut self, base: &mut Base) {
+        base.task_thought();
+        self.go_on_with_tasks(base);
+    }
+
+    /// Lets those go on that wait for a task, as long as one is free.
+    #[cold]
+    #[inline(never)]
+    pub(in crate::device) fn go_on_with_tasks(&mut self, base: &mut Base) {
+        while let Some(job) = base.next_task() {
+            match job {
+                Job::Collection(bin) => {
+                    self.write_whole_batches(base, bin);
+                    self.collect(base, bin);
+                }
+                Job::Scrubbing(bin) => self.scrub_on(base, bin),
+                Job::Patrol => self.go_on_polling(base),
+            }
+            base.end_call();
+        }
+    }
+
+    /// True if a move may begin. None does while a batch that was read waits for a task.
+    #[inline]
+    pub(super) fn may_read(&self, base: &mut Base, bin: BinId) -> bool {
+        base.tasks.is_none() || self.may_begin_move(base, bin)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn may_begin_move(&self, base: &mut Base, bin: BinId) -> bool {
+        self.jobs[bin].staged.len() < base.space.ftl.layout.units_per_batch as usize
+            && base.takes_task(Job::Collection(bin), Step::Read)
+    }
+}

@@ -1,0 +1,173 @@
+//! Requests of operations that are tasks, and their ends.
+
+use crate::device::base::Base;
+use crate::device::event::Event;
+use crate::device::flash::op::{Class, Owner};
+use crate::device::flash::{Ask, Placement};
+use crate::device::ids::OpId;
+use crate::device::tasks::{Job, Next, Step, TaskCounts};
+use metrics::State;
+
+impl Base {
+    /// Begins a task for an operation of a job, which requests it next. If it must wait, the job is
+    /// called later.
+    #[inline]
+    pub fn takes_task(&mut self, job: Job, step: Step) -> bool {
+        self.tasks.is_none() || self.takes_free_task(job, step)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn takes_free_task(&mut self, job: Job, step: Step) -> bool {
+        let (now, parked) = (self.time.now, self.space.parked_moves());
+        self.tasks.as_mut().is_none_or(|tasks| tasks.take(now, (job, step), parked))
+    }
+
+    /// Gives a task back that a job took, because there is nothing to be read or programmed.
+    #[cold]
+    pub fn give_task_back(&mut self) {
+        if let Some(tasks) = &mut self.tasks {
+            tasks.give_back(self.time.now);
+        }
+    }
+
+    /// Begins a task that cannot wait: the parity of data whose program was requested.
+    pub fn begin_task(&mut self) {
+        if let Some(tasks) = &mut self.tasks {
+            tasks.begin(self.time.now);
+        }
+    }
+
+    /// Requests the erase of planes of a block as soon as a task is free.
+    pub fn ask_erase(&mut self, ask: Ask) {
+        let (now, parked) = (self.time.now, self.space.parked_moves());
+        let ask = match &mut self.tasks {
+            None => Some(ask),
+            Some(tasks) => tasks.take_erase(now, ask, parked),
+        };
+        if let Some(ask) = ask {
+            self.ask(ask);
+        }
+    }
+
+    /// Requests the read of a member for a rebuild as soon as a task is free.
+    pub fn ask_for_rebuild(&mut self, ask: Ask) {
+        let (now, parked) = (self.time.now, self.space.parked_moves());
+        let ask = match &mut self.tasks {
+            None => Some(ask),
+            Some(tasks) => tasks.take_member(now, ask, parked),
+        };
+        if let Some(ask) = ask {
+            self.ask(ask);
+        }
+    }
+
+    /// Handles the end of an operation if it is a task: the task thinks now.
+    #[cold]
+    #[inline(never)]
+    pub fn task_ended(&mut self, id: OpId) {
+        let op = self.flash.op(id);
+        // A read whose data was rebuilt has ended its task before.
+        let is_task = op.is_collection() || op.is_member();
+        if is_task && !self.flash.holds_nothing(id) {
+            self.end_task();
+        }
+    }
+
+    /// Ends the task of a read of collection, or of scrubbing, whose data is rebuilt from now on: it must
+    /// not keep tasks from the members.
+    pub fn rebuilds_task(&mut self, id: OpId) {
+        if self.tasks.is_some() && self.flash.op(id).is_collection() {
+            self.end_task();
+        }
+    }
+
+    fn end_task(&mut self) {
+        let Some(tasks) = &mut self.tasks else { return };
+        tasks.end(self.time.now);
+        let at = self.time.now + tasks.think();
+        self.time.agenda.schedule(at, Event::Think, 0);
+    }
+
+    /// A task has thought.
+    pub fn task_thought(&mut self) {
+        if self.audit.is_some() {
+            self.audit_tasks();
+        }
+        self.tasks.as_mut().expect("its event goes with it").thought(self.time.now);
+    }
+
+    /// Requests operations that wait, as long as a task is free; returns the next job to be called, if
+    /// it is the turn of one.
+    pub fn next_task(&mut self) -> Option<Job> {
+        loop {
+            let parked = self.space.parked_moves();
+            let Self { time, tasks, flash, space, .. } = self;
+            let is_foreground = |job| match job {
+                Job::Collection(bin) => flash.class_of(space, bin) != Class::Background,
+                Job::Scrubbing(bin) => space.class_of_scrubbing(bin) != Class::Background,
+                Job::Patrol => false,
+            };
+            match tasks.as_mut()?.next(time.now, parked, is_foreground)? {
+                Next::Job(job) => return Some(job),
+                Next::Erase(ask) => self.ask_late(ask),
+                Next::Member(ask, since) => {
+                    let waited = self.time.now - since;
+                    let id = self.ask_late(ask);
+                    if !self.flash.op(id).is_collection() {
+                        self.flash.blame_mut(id).charge(State::TaskLimit, waited);
+                    }
+                    id
+                }
+            };
+        }
+    }
+
+    /// Requests an operation that has waited, by the class that it has now.
+    fn ask_late(&mut self, mut ask: Ask) -> OpId {
+        let now = match ask.owner {
+            Owner::ScrubErase => self.space.class_of_scrubbing(ask.bin),
+            Owner::CollectErase | Owner::CollectStripeRead(..) => self.class_of(ask.bin),
+            _ => ask.class,
+        };
+        ask.class = ask.class.min(now);
+        self.ask(ask)
+    }
+
+    /// The job that was called has gone on.
+    pub fn end_call(&mut self) {
+        self.tasks.as_mut().expect("a job was called").end_call();
+    }
+
+    /// True if a job waits for a task.
+    pub fn awaits_task(&self, job: Job) -> bool {
+        self.tasks.as_ref().is_some_and(|tasks| tasks.awaits(job))
+    }
+
+    /// Counts of tasks up to now, if they are limited.
+    pub fn task_counts(&mut self) -> Option<TaskCounts> {
+        self.tasks.as_mut().map(|tasks| tasks.counts(self.time.now))
+    }
+
+    /// Compares the number of tasks with the operations, one by one. No operation's end is being handled
+    /// now.
+    fn audit_tasks(&self) {
+        let Some(tasks) = &self.tasks else { return };
+        let is_rebuilt = |id| self.errors.as_ref().is_some_and(|errors| errors.is_rebuilt(id));
+        let is_task = |id: &OpId| {
+            let op = self.flash.op(*id);
+            (op.is_collection() || op.is_member()) && !is_rebuilt(*id)
+        };
+        let [busy, thinking] = tasks.under_way();
+        let found = self.flash.op_ids().iter().filter(|id| is_task(id)).count() as u32;
+        assert_eq!(found, busy, "audit: tasks under way");
+        let parked = self.space.bins().flat_map(|bin| self.space.parked(bin));
+        let parked = parked.filter(|(id, _)| is_task(id)).count() as u32;
+        assert_eq!(parked, self.space.parked_moves(), "audit: moves that wait for space");
+        if self.space.binds_early() {
+            // One parity may come with the last program.
+            let most = tasks.most() + 1;
+            assert!(busy + thinking <= most, "audit: {busy} + {thinking} tasks, at most {most}");
+        }
+    }
+}
