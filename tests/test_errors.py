@@ -61,3 +61,73 @@ def test_a_read_that_fails_is_an_error_of_its_request(worn):
     of_reads = failing.summary["initiators"][0]["read"]
     assert of_reads["failed"] == failing.summary["errors"]["uber"]["units"] > 1000
     assert failing.digest != worn.digest
+
+
+LADDER = {"policy": "ladder", "re_reads": 1}
+
+
+def test_workloads_choose_read_recovery_levels():
+    fast, usual = READS | {"name": "fast", "read_recovery_level": 15}, READS
+    drive = {
+        "preset": "fast19",
+        "geometry": {"blocks_per_plane": 66},
+        "nand": {"errors": TLC},
+        "ftl": {
+            "over_provisioning": {"exported": "12.5 GiB"},
+            "read_recovery_levels": {"15": "none"},
+        },
+    }
+    plan = {"drive": drive, "precondition": {"fill": "sequential"}, "workload": [fast, usual]}
+    result = fs.run(plan | {"run": {"requests": 2000}})
+    of_fast, of_usual = (of["read"] for of in result.summary["initiators"])
+    # One in four reads is decoded at first, and all after a re-read.
+    assert of_fast["failed"] > of_fast["requests"] / 2
+    assert of_usual["failed"] == 0
+
+
+def test_reports_tell_which_faults_were_met():
+    faults = {"page_per_program": "1 %", "dies": [{"die": 3, "at": "1 ms"}]}
+    drive = {
+        "preset": "fast19",
+        "geometry": {"blocks_per_plane": 66},
+        "nand": {"errors": TLC | {"corrects": 400}, "faults": faults},
+        "ftl": {"over_provisioning": {"exported": "12.5 GiB"}, "read_recovery": LADDER},
+    }
+    plan = {"drive": drive, "precondition": {"fill": "sequential"}, "workload": [READS]}
+    result = fs.run(plan | {"run": {"requests": 2000}})
+    met = result.summary["errors"]["faulty_reads"]
+    lost = sum(count for sources in met.values() for count in sources.values())
+    assert lost == result.summary["errors"]["uber"]["units"]
+    shown = str(fs.tables(result))
+    assert "reads that met a fault of a page" in shown
+    assert "reads that met a fault of a die" in shown
+    assert "a word line" not in shown
+    assert "expected of bit errors" in shown
+
+
+def test_a_stepwise_drive_takes_levels():
+    drive = {
+        "preset": "fast19",
+        "geometry": {"blocks_per_plane": 66},
+        "nand": {"errors": TLC | {"counting": "expected", "corrects": 60}},
+        "ftl": {
+            "over_provisioning": {"exported": "12.5 GiB"},
+            "read_recovery_levels": {"15": "none"},
+        },
+    }
+    drive = fs.Drive(drive, precondition={"fill": "sequential"})
+
+    def latency(**level):
+        drive.submit("read", 0, 4096, **level)
+        [done] = drive.advance(drive.now_ns + 10_000_000)
+        return done.latency_ns
+
+    # 67 errors take one re-read.
+    assert latency() == latency(read_recovery_level=4) == 2 * latency(read_recovery_level=15)
+    for level, kind, words in (
+        (3, "read", "no read recovery level 3"),
+        (16, "read", "the last one is 15"),
+        (15, "write", "only reads are recovered"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            drive.submit(kind, 0, 4096, read_recovery_level=level)

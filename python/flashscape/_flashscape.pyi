@@ -385,6 +385,7 @@ class Drive:
         length: int = 0,
         at_ns: int | None = None,
         priority: _Priority = "normal",
+        read_recovery_level: int | None = None,
     ) -> int:
         """Submit a request to the drive at ``at_ns``, or now; return its id."""
     def next_event_ns(self) -> int | None:

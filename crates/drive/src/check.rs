@@ -8,7 +8,9 @@ mod detours;
 mod durations;
 mod errors;
 mod failures;
+mod faults;
 mod flash;
+mod levels;
 mod memory;
 mod notes;
 mod parity;
@@ -106,6 +108,7 @@ fn check_all(
     detours::check(drive, &geometry, &layout, &mut problems);
     suspension::check_backlog(drive, &layout, &mut problems);
     workloads::check(experiment, &layout, &mut problems);
+    levels::check(experiment, &mut problems);
     if times_are_sound {
         durations::check_rates(experiment, &layout, &geometry, &mut problems);
         recovery::check_sums(&experiment.drive, &layout, &mut problems);

@@ -63,6 +63,7 @@ fn campaign() {
     let only = std::env::var("FLASHSCAPE_FUZZ_ONLY").ok().filter(|only| !only.is_empty());
     let has = match only.as_deref() {
         Some("failures") => Some("\nfailures = ["),
+        Some("faults") => Some("\nfaults = {"),
         Some("superblocks") => Some("\nsuperblock = {"),
         Some("scrubbing") => Some("\ntask = \"own\""),
         Some("tasks") => Some("\ntasks = {"),
@@ -71,7 +72,7 @@ fn campaign() {
     let only = only.filter(|_| has.is_none()).map(|only| {
         let known = Kind::ALL.into_iter().find(|kind| kind.name() == only);
         known.expect(
-            "FLASHSCAPE_FUZZ_ONLY is drive, trace, text, failures, superblocks, scrubbing or tasks",
+            "FLASHSCAPE_FUZZ_ONLY is drive, trace, text, failures, faults, superblocks, scrubbing or tasks",
         )
     });
     let campaign = Campaign {

@@ -4,6 +4,7 @@ use crate::allocation::{AllocationConfig, StreamSharing};
 use crate::gc::GcConfig;
 use crate::leveling::WearConfig;
 use crate::read_recovery::ReadRecovery;
+use crate::recovery_levels::RecoveryLevels;
 use crate::scrub::{ScrubConfig, ScrubTask};
 use crate::streams::{STREAMS, Stream};
 use engine::Span;
@@ -58,6 +59,11 @@ pub struct FtlConfig {
     /// re-reads as it takes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub read_recovery: Option<ReadRecovery>,
+    /// The same for reads of workloads that choose another read recovery level of NVMe
+    /// (`workload.read_recovery_level`): `{ 15 = "none" }`. Level 4 is the default, `read_recovery`.
+    /// Default: the drive has that level only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub read_recovery_levels: Option<RecoveryLevels>,
     /// Scrubbing: rewriting blocks before their data decays. Default: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scrub: Option<ScrubConfig>,

@@ -24,6 +24,12 @@ pub struct WorkloadConfig {
     /// Rank of its requests in the drive's queues. Default: `normal`.
     #[serde(default)]
     pub priority: Priority,
+    /// Read recovery level of its reads, as NVMe numbers them: how hard the drive tries to get data
+    /// that it cannot decode. The drive lists its levels (`drive.ftl.read_recovery_levels`). Default:
+    /// 4.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0, max = 15))]
+    pub read_recovery_level: Option<u8>,
     /// Earliest time of its first request after the start of the run. Default: `0 s`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub start: Option<Time>,

@@ -17,6 +17,7 @@ pub struct Source {
     origin: Origin,
     name: String,
     priority: Priority,
+    read_recovery_level: Option<u8>,
     region: Region,
     queue_depth: Option<u32>,
     is_open: bool,
@@ -149,6 +150,7 @@ impl Source {
             origin,
             name: config.name.clone(),
             priority: config.priority,
+            read_recovery_level: config.read_recovery_level,
             region,
             queue_depth: config.queue_depth.or((!is_open).then_some(1)),
             is_open,
@@ -201,6 +203,12 @@ impl Source {
     /// Rank of its requests.
     pub fn priority(&self) -> Priority {
         self.priority
+    }
+
+    /// Read recovery level of its reads, if it chooses one.
+    #[inline]
+    pub fn read_recovery_level(&self) -> Option<u8> {
+        self.read_recovery_level
     }
 
     /// The part of the drive that it uses; all of its requests lie inside.

@@ -1,7 +1,7 @@
 //! Configuration of the flash: the `[drive.geometry]`, `[drive.nand]` and `[drive.concurrency]`
 //! tables.
 
-use crate::errors::ErrorsConfig;
+use crate::errors::{ErrorsConfig, FaultsConfig};
 use engine::Span;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -122,6 +122,9 @@ pub struct NandConfig {
     /// Bit errors, and the code that corrects them. Default: flash has no errors.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub errors: Option<ErrorsConfig>,
+    /// Faults of pages, word lines and dies. Needs `errors`. Default: none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub faults: Option<FaultsConfig>,
     /// Rise of a block's raw bit error rate per 1000 interruptions of its erases and programs;
     /// each pair of ramp and recovery that an interruption adds counts as one. Default: no rise.
     #[serde(default, skip_serializing_if = "Option::is_none")]

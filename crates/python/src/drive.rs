@@ -10,6 +10,7 @@ use drive::results;
 use drive::starvation::Watch;
 use drive::{Device, Experiment, History, Prepared, RunError};
 use engine::Instant;
+use ftl::RecoveryLevel;
 use host::{Command, Kind, Priority};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -121,7 +122,9 @@ impl Drive {
     }
 
     /// Submits a request to the drive at `at_ns`, or now; returns its id.
-    #[pyo3(signature = (kind, offset=0, length=0, at_ns=None, priority="normal"))]
+    #[pyo3(signature = (kind, offset=0, length=0, at_ns=None, priority="normal",
+                        read_recovery_level=None))]
+    #[expect(clippy::too_many_arguments, reason = "Python names them")]
     fn submit(
         &self,
         py: Python<'_>,
@@ -130,11 +133,12 @@ impl Drive {
         length: u64,
         at_ns: Option<u64>,
         priority: &str,
+        read_recovery_level: Option<u8>,
     ) -> PyResult<u64> {
         let command = self.command(kind, offset, length)?;
-        let priority = priority_of(priority)?;
+        let rank = (priority_of(priority)?, self.level(command.kind, read_recovery_level)?);
         policies::heeding_interrupts(|| {
-            self.state.with(py, |state| state.submit(command, at_ns, priority))?
+            self.state.with(py, |state| state.submit(command, at_ns, rank))?
         })
     }
 
@@ -234,6 +238,30 @@ impl Drive {
         Ok(Self { capacity_bytes, plan, history, state: Guarded::new(state) })
     }
 
+    /// The read recovery level of a command, which the drive must have.
+    fn level(&self, kind: Kind, number: Option<u8>) -> PyResult<RecoveryLevel> {
+        let Some(number) = number else { return Ok(RecoveryLevel::DEFAULT) };
+        let drive = &self.plan.experiment.drive;
+        let problem = match RecoveryLevel::try_from(number) {
+            Err(problem) => problem,
+            Ok(_) if kind != Kind::Read => {
+                "read_recovery_level: only reads are recovered; leave it out".into()
+            }
+            Ok(_) if drive.nand.errors.is_none() => {
+                "read_recovery_level: all that is read can be decoded; give drive.nand.errors, or leave it out".into()
+            }
+            Ok(level) if level == RecoveryLevel::DEFAULT => return Ok(level),
+            Ok(level) => {
+                let levels = drive.ftl.read_recovery_levels.as_ref();
+                if levels.is_some_and(|levels| levels.of(level).is_some()) {
+                    return Ok(level);
+                }
+                format!("the drive has no read recovery level {level}; give its policy in drive.ftl.read_recovery_levels")
+            }
+        };
+        Err(PyValueError::new_err(problem))
+    }
+
     fn command(&self, kind: &str, offset: u64, bytes: u64) -> PyResult<Command> {
         let kind = kind_of(kind)?;
         if !kind.has_range() {
@@ -262,7 +290,7 @@ impl State {
         &mut self,
         command: Command,
         at_ns: Option<u64>,
-        priority: Priority,
+        (priority, level): (Priority, RecoveryLevel),
     ) -> PyResult<u64> {
         let at = self.go_to_given(at_ns)?;
         if !self.link.add(command.bytes) {
@@ -273,6 +301,9 @@ impl State {
         let id = self.next_id;
         self.next_id += 1;
         let given = self.device.submit(at, at, command, priority, id as u32);
+        if level != RecoveryLevel::DEFAULT {
+            self.device.read_at_level(given, level);
+        }
         if let Some(watch) = &mut self.watch {
             watch.submitted(given, at, 0, command.kind);
         }

@@ -49,6 +49,7 @@ _WORKLOAD: dict[str, Callable[[str], Any]] = {
     "start": str,
     "priority": str,
     "queue_depth": _whole,
+    "read_recovery_level": _whole,
 }
 _TRACE: dict[str, Callable[[str], Any]] = {
     "format": str,

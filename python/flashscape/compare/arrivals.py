@@ -194,7 +194,7 @@ def _asked(result: Result) -> list[dict[str, Any]]:
     for workload in result.summary["config"]["workload"]:
         # Untimed runs have no queue.
         is_free = _is_open(workload) or result.untimed
-        ignored = {"priority", "queue_depth"} if is_free else {"priority"}
+        ignored = {"priority", "read_recovery_level"} | ({"queue_depth"} if is_free else set())
         kept = {key: value for key, value in workload.items() if key not in ignored}
         if "trace" in kept:
             kept["trace"] = {k: v for k, v in kept["trace"].items() if k != "file"}

@@ -38,10 +38,25 @@ def errors(result: Measured) -> Rows:
     ):
         if of[key]:
             rows.append((words, _by_source(of[key])))
+        if key == "undecoded_reads":
+            rows += _faulty(of)
     if of["poisoned_units"]:
         rows.append(("mapping units without their data at the end", f"{of['poisoned_units']:,}"))
-    rows.append(("UBER of hosts", _uber(of["uber"])))
+    rows.append(("UBER of hosts", _uber(of["uber"], has_faults=bool(_faulty(of)))))
     return Rows("Bit errors", ("what", "value"), rows, 1)
+
+
+_FAULTS = {"page": "a page", "word_line": "a word line", "die": "a die"}
+
+
+def _faulty(of: dict[str, Any]) -> list[tuple[str, str]]:
+    """Return reads that met a fault of flash; summaries of earlier versions lack them."""
+    met: dict[str, dict[str, int]] = of.get("faulty_reads", {})
+    return [
+        (f"reads that met a fault of {_FAULTS[fault]}", _by_source(counts))
+        for fault, counts in met.items()
+        if counts
+    ]
 
 
 def _by_source(counts: dict[str, int]) -> str:
@@ -50,8 +65,10 @@ def _by_source(counts: dict[str, int]) -> str:
     )
 
 
-def _uber(uber: dict[str, Any]) -> str:
+def _uber(uber: dict[str, Any], *, has_faults: bool) -> str:
     if uber["counted"] is None:
         return "hosts read nothing"
     read = f"{units.many(uber['units'], 'mapping unit')} of {uber['bits_read']:.3g} bits"
-    return f"{uber['counted']:.3g} ({read}); expected {uber['expected']:.3g}"
+    # Faults are in no sum of probabilities.
+    expected = "expected of bit errors" if has_faults else "expected"
+    return f"{uber['counted']:.3g} ({read}); {expected} {uber['expected']:.3g}"

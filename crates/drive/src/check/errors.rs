@@ -1,5 +1,6 @@
 //! Contradictions of bit errors and of read recovery.
 
+use super::{faults, levels};
 use crate::config::DriveConfig;
 use crate::experiment::Experiment;
 use ftl::read_recovery::ReadRecovery;
@@ -12,8 +13,16 @@ use settings::{Problems, counted};
 pub fn check(experiment: &Experiment, geometry: &Geometry, problems: &mut Problems) {
     let drive = &experiment.drive;
     let Some(errors) = &drive.nand.errors else {
-        if drive.ftl.read_recovery.is_some() {
-            problems.push("drive.ftl.read_recovery", "all that is read can be decoded (drive.nand.errors is not given); give errors, or leave this out");
+        for (key, is_given) in [
+            ("drive.ftl.read_recovery", drive.ftl.read_recovery.is_some()),
+            ("drive.ftl.read_recovery_levels", drive.ftl.read_recovery_levels.is_some()),
+        ] {
+            if is_given {
+                problems.push(key, "all that is read can be decoded (drive.nand.errors is not given); give errors, or leave this out");
+            }
+        }
+        if drive.nand.faults.is_some() {
+            problems.push("drive.nand.faults", "flash without bit errors is always decoded (drive.nand.errors is not given), so that no fault is ever met; give errors, or leave this out");
         }
         return;
     };
@@ -21,6 +30,9 @@ pub fn check(experiment: &Experiment, geometry: &Geometry, problems: &mut Proble
     check_codewords(drive, errors, geometry, problems);
     check_spread(errors, problems);
     check_recovery(drive, errors, problems);
+    if let Some(faults) = &drive.nand.faults {
+        faults::check(drive, faults, geometry, problems);
+    }
     check_beside(experiment, problems);
 }
 
@@ -136,9 +148,15 @@ const MOST_SPREAD: f64 = 3.0;
 
 fn check_recovery(drive: &DriveConfig, errors: &ErrorsConfig, problems: &mut Problems) {
     let path = "drive.nand.errors";
+    let policies = levels::policies(drive);
+    let unlimited = policies.iter().find(|(_, policy)| levels::is_unlimited(policy));
+    check_policies(drive, &policies, problems);
     let Some(corrects) = errors.corrects else {
+        // Faults of flash are undecodable whatever the code corrects.
+        let recovers = drive.nand.faults.is_some();
         for (key, is_given) in [
-            ("drive.ftl.read_recovery", drive.ftl.read_recovery.is_some()),
+            ("drive.ftl.read_recovery", drive.ftl.read_recovery.is_some() && !recovers),
+            ("drive.ftl.read_recovery_levels", policies.len() > 1 && !recovers),
             ("drive.nand.errors.soft_decoding", errors.soft_decoding.is_some()),
         ] {
             if is_given {
@@ -147,11 +165,10 @@ fn check_recovery(drive: &DriveConfig, errors: &ErrorsConfig, problems: &mut Pro
         }
         return;
     };
-    let scale = errors.re_read_scale;
-    let policy = drive.ftl.read_recovery.clone().unwrap_or_default();
-    let unlimited = [false, true].into_iter().any(|of| policy.most_re_reads(of).is_none());
-    if scale <= 1.0 && unlimited {
-        problems.push(format!("{path}.re_read_scale"), "a re-read that finds the same errors would be repeated for ever; give a scale above 1, or a limit of re-reads (drive.ftl.read_recovery)");
+    if let Some((key, _)) = unlimited
+        && errors.re_read_scale <= 1.0
+    {
+        problems.push(format!("{path}.re_read_scale"), format!("a re-read that finds the same errors would be repeated for ever; give a scale above 1, or a limit of re-reads ({key})"));
     }
     if errors.soft_decoding.is_some_and(|of| of.corrects <= corrects) {
         problems.push(
@@ -162,18 +179,30 @@ fn check_recovery(drive: &DriveConfig, errors: &ErrorsConfig, problems: &mut Pro
             ),
         );
     }
-    if errors.soft_decoding.is_some() && unlimited {
+    if errors.soft_decoding.is_some() && levels::is_unlimited(&policies[0].1) {
         problems.push(format!("{path}.soft_decoding"), "comes after the last re-read, and their number has no limit; give a limit (drive.ftl.read_recovery), or leave this out");
-    }
-    let widths = drive.ftl.superblock.map(|of| of.width).unwrap_or_default();
-    let has_parity = [widths.host, widths.collection, widths.scrub].iter().any(Option::is_some);
-    if matches!(policy, ReadRecovery::Conditional(_)) && !has_parity && drive.ftl.parity.is_none() {
-        problems.push("drive.ftl.read_recovery.policy", "no data has parity (drive.ftl.superblock.width or drive.ftl.parity); choose \"ladder\", or give one of them");
     }
     if errors.counting == Counting::Expected && errors.codewords_per_page.is_some() {
         // All codewords of a read have the same expected number.
         problems.push(format!("{path}.codewords_per_page"), "the expected number of errors is the same for all codewords of a page; leave this out, or choose counting = \"drawn\"");
     }
+}
+
+/// Refuses policies of read recovery, and lists of levels, that mean nothing here.
+fn check_policies(
+    drive: &DriveConfig,
+    policies: &[(String, ReadRecovery)],
+    problems: &mut Problems,
+) {
+    let widths = drive.ftl.superblock.map(|of| of.width).unwrap_or_default();
+    let of_superblocks = [widths.host, widths.collection, widths.scrub].iter().any(Option::is_some);
+    let has_parity = of_superblocks || drive.ftl.parity.is_some();
+    for (key, policy) in policies {
+        if matches!(policy, ReadRecovery::Conditional(_)) && !has_parity {
+            problems.push(format!("{key}.policy"), "no data has parity (drive.ftl.superblock.width or drive.ftl.parity); choose \"ladder\", or give one of them");
+        }
+    }
+    levels::check_listed(drive, problems);
 }
 
 /// Refuses what does not know of errors yet.

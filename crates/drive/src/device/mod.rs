@@ -53,6 +53,7 @@ use crate::config::DriveConfig;
 use base::Base;
 use engine::{Instant, Span, Streams};
 use event::Event;
+use ftl::RecoveryLevel;
 use ftl::{Ftl, Layout};
 use gc::Gc;
 use host::{Command, Kind, Priority};
@@ -220,6 +221,13 @@ impl Device {
         // completions that are being handed over keep their slots and blame.
         self.base.time.agenda.schedule(ready, Event::Dispatch(id), self.port.requests[id].number);
         id
+    }
+
+    /// Chooses the read recovery level of a read that was submitted at the present moment; otherwise it
+    /// has the default one.
+    #[inline]
+    pub fn read_at_level(&mut self, id: RequestId, level: RecoveryLevel) {
+        self.port.requests[id].recovery_level = level;
     }
 
     /// The moment of the drive's next event, if there is one.

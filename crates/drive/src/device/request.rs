@@ -8,6 +8,7 @@ use crate::device::ids::RequestId;
 use crate::device::join::{Aside, Join};
 use engine::{IdOrNone, Instant, Slab, Span};
 use ftl::Layout;
+use ftl::RecoveryLevel;
 use host::{Command, Kind, Priority};
 use metrics::{Blame, State};
 use std::ops::{Index, IndexMut};
@@ -46,6 +47,8 @@ pub struct Request {
     // ---- constant ----
     pub command: Command,
     pub priority: Priority,
+    /// Of a read: how hard the drive tries.
+    pub recovery_level: RecoveryLevel,
     pub tag: u32,
     pub arrived: Instant,
     /// Its number among all commands.
@@ -81,6 +84,7 @@ impl Request {
         Self {
             command,
             priority,
+            recovery_level: RecoveryLevel::DEFAULT,
             tag,
             arrived,
             number,

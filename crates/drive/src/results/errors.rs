@@ -4,6 +4,7 @@ use crate::measure::Measured;
 use crate::run::Run;
 use host::Kind;
 use metrics::{HOLDERS, Holder};
+use nand::errors::Fault;
 use serde_json::{Map, Value, json};
 
 /// Decoded codewords, repeated reads, and data that could not be read; null if flash has no errors.
@@ -23,6 +24,11 @@ pub fn of_run(run: &Run, measured: &Measured) -> Value {
             "mean_errors": (later > 0).then(|| mean(counters.by_errors_again(), later)),
         },
         "undecoded_reads": by_source(&counters.undecoded),
+        // Those of them that met a fault of flash, by the largest part that had failed.
+        "faulty_reads": Fault::ALL
+            .into_iter()
+            .map(|fault| (fault.name().into(), by_source(&counters.faulty[fault as usize])))
+            .collect::<Map<_, _>>(),
         "re_reads": by_source(&counters.re_reads),
         "soft_decodings": by_source(&counters.soft_decodings),
         "rebuilds": by_source(&counters.rebuilds),

@@ -6,6 +6,7 @@ use crate::check::{PLACES_MOST, WAITING_BYTES};
 use crate::error::RunError;
 use crate::horizon::LATEST;
 use engine::{Agenda, Instant};
+use ftl::RecoveryLevel;
 use host::Issue;
 
 /// Number of completions of an initiator at one moment from which it is taken to repeat there
@@ -128,7 +129,11 @@ impl Run {
         let initiator = &mut self.initiators[index];
         initiator.outstanding += 1;
         let priority = initiator.source.priority();
+        let level = initiator.source.read_recovery_level();
         let id = self.device.submit(now, arrived, request.command, priority, index as u32);
+        if let Some(level) = level {
+            self.device.read_at_level(id, RecoveryLevel::try_from(level).expect("a checked level"));
+        }
         if let Some(log) = &mut self.measured.log {
             log.submitted(id, request.number);
         }

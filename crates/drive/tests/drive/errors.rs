@@ -37,7 +37,7 @@ pub fn errors(base: f64, per_read: f64) -> Vec<Override> {
     ]
 }
 
-fn ladder(re_reads: u32) -> Override {
+pub fn ladder(re_reads: u32) -> Override {
     set("ftl.read_recovery", format!("{{ policy = \"ladder\", re_reads = {re_reads} }}"))
 }
 
@@ -385,11 +385,11 @@ fn a_code_that_corrects_everything_runs_like_flash_without_errors() {
 
 /// Superblocks of eight dies on a channel each, all of whose rows have parity; pages of which a stripe
 /// of seven holds the first seven.
-fn striped(parts: &[&[Override]]) -> Vec<Override> {
+pub fn striped(parts: &[&[Override]]) -> Vec<Override> {
     striped_by("{ host = 8, collection = 8 }", parts)
 }
 
-fn striped_by(width: &str, parts: &[&[Override]]) -> Vec<Override> {
+pub fn striped_by(width: &str, parts: &[&[Override]]) -> Vec<Override> {
     let own = [
         set("geometry.channels", 8),
         set("ftl.allocation.streams", "separate"),
@@ -404,7 +404,7 @@ fn read_once(more: &[Override]) -> Vec<Override> {
     striped(&[&errors(0.0, 80.5), &[ladder(0)], more])
 }
 
-fn rebuilds(bench: &Bench) -> [u64; 3] {
+pub fn rebuilds(bench: &Bench) -> [u64; 3] {
     let of = bench.device.errors().expect("flash has errors");
     let host = Holder::HostRead as usize;
     [of.rebuilds[host], of.read_for_rebuilds, of.rebuild_failures[host]]

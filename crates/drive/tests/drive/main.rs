@@ -15,6 +15,8 @@ mod errors;
 mod errors_of_stripes;
 mod failing;
 mod fairness;
+mod faults;
+mod levels;
 mod liveness;
 mod measuring;
 mod moves;

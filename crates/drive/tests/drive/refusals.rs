@@ -1609,6 +1609,138 @@ fn errors_beside_parity_need_collections_that_reserve_nothing_and_flash_that_wor
     }
 }
 
+/// Problems of a drive whose flash has bit errors, with these settings and this workload.
+fn with_errors(settings: &[(&'static str, &str)], workload: &str) -> String {
+    let drive = [
+        ("nand.errors.chip", "tlc-72-layer"),
+        ("nand.errors.codeword", "512 B"),
+        ("nand.errors.re_read_scale", "2.0"),
+    ];
+    let all: Vec<_> = drive.iter().chain(settings).map(|(key, value)| set(key, value)).collect();
+    let text = format!("[[workload]]\nname = \"by hand\"\n{workload}\n[run]\nrequests = 1\n");
+    try_experiment(&text, &all).err().unwrap_or_default()
+}
+
+#[test]
+fn faults_need_places_that_exist_and_an_end_of_re_reads() {
+    let ladder = ("ftl.read_recovery", "{ policy = 'ladder', re_reads = 2 }");
+    let of = |faults: &str| with_errors(&[("nand.faults", faults), ladder], "reads = '50 %'");
+    // Flash of one plane with 64 blocks of 16 pages; a code that corrects everything has a ladder for
+    // faults alone.
+    assert_eq!(of("{ pages = [{ plane = 0, block = 63, page = 15 }] }"), "");
+    for (faults, path, phrase) in [
+        ("{}", "drive.nand.faults", "names no fault"),
+        ("{ page_per_program = '101 %' }", "faults.page_per_program", "at most 100 %"),
+        ("{ word_line_per_program = '101 %' }", "word_line_per_program", "at most 100 %"),
+        ("{ die_per_hour = -1.0 }", "faults.die_per_hour", "too small"),
+        (
+            "{ pages = [{ plane = 1, block = 0, page = 0 }] }",
+            "faults.pages[0].plane",
+            "no plane 1; the last one is 0",
+        ),
+        (
+            "{ pages = [{ plane = 0, block = 64, page = 0 }] }",
+            "faults.pages[0].block",
+            "no block 64; the last one is 63",
+        ),
+        (
+            "{ pages = [{ plane = 0, block = 0, page = 16 }] }",
+            "faults.pages[0].page",
+            "no page 16; the last one is 15",
+        ),
+        (
+            "{ word_lines = [{ plane = 0, block = 0, word_line = 16 }] }",
+            "faults.word_lines[0].word_line",
+            "no word line 16; the last one is 15",
+        ),
+        ("{ dies = [{ die = 1, at = '1 s' }] }", "faults.dies[0].die", "no die 1"),
+    ] {
+        let fault = of(faults);
+        assert!(fault.contains(path) && fault.contains(phrase), "{faults}: {fault}");
+        assert!(fault.contains(": 1 problem\n"), "{faults}: {fault}");
+    }
+    let page = ("nand.faults", "{ page_per_program = '1 %' }");
+    for (policy, path) in [
+        (vec![], "drive.ftl.read_recovery: "),
+        (vec![("ftl.read_recovery", "{ policy = 'ladder' }")], "drive.ftl.read_recovery: "),
+        (vec![ladder, ("ftl.read_recovery_levels.3", "ladder")], "read_recovery_levels.3: "),
+    ] {
+        let fault = with_errors(&[&[page][..], &policy].concat(), "reads = '50 %'");
+        assert!(fault.contains(path) && fault.contains("give a limit of re-reads"), "{fault}");
+        assert!(fault.contains(": 1 problem\n"), "{fault}");
+    }
+    let without = try_experiment(BY_HAND, &[set(page.0, page.1)]).err().unwrap_or_default();
+    assert!(without.contains("drive.nand.errors is not given"), "{without}");
+    // The last word line of three bits a cell has one page.
+    let tlc = |line: &str| {
+        let faults = format!("{{ word_lines = [{{ plane = 0, block = 0, word_line = {line} }}] }}");
+        let settings = [("nand.faults", faults.as_str()), ladder, ("nand.cell", "tlc")];
+        with_errors(&settings, "reads = '50 %'")
+    };
+    assert_eq!(tlc("5"), "");
+    assert!(tlc("6").contains("no word line 6; the last one is 5"));
+}
+
+#[test]
+fn read_recovery_levels_are_listed_before_they_are_chosen() {
+    let corrects = ("nand.errors.corrects", "75");
+    let levels = |levels: &'static str| [corrects, ("ftl.read_recovery_levels", levels)];
+    let fast = levels("{ 15 = 'none' }");
+    let reads = |level: &str| format!("reads = '50 %'\nread_recovery_level = {level}");
+    for level in ["4", "15"] {
+        assert_eq!(with_errors(&fast, &reads(level)), "");
+    }
+    let writes = "reads = '0 %'\nread_recovery_level = 15";
+    for (settings, workload, path, phrase) in [
+        (
+            &fast[..],
+            reads("3"),
+            "workload[0].read_recovery_level",
+            "has no level 3; give its policy",
+        ),
+        (&fast[..1], reads("15"), "workload[0].read_recovery_level", "has no level 15"),
+        (&fast[..], reads("16"), "workload[0].read_recovery_level", "too large (at most 15)"),
+        (&fast[..], writes.into(), "workload[0].read_recovery_level", "reads nothing"),
+        (&levels("{}"), reads("4"), "drive.ftl.read_recovery_levels", "lists no level"),
+        (&levels("{ 4 = 'none' }"), reads("4"), "read_recovery_levels.4", "is the default level"),
+        (&levels("{ 16 = 'none' }"), reads("4"), "read_recovery_levels", "the last one is 15"),
+        (&levels("{ 15 = 'nothing' }"), reads("4"), "read_recovery_levels.15", "nothing"),
+        (
+            &levels("{ 15 = { policy = 'conditional', protected = 1 } }"),
+            reads("4"),
+            "drive.ftl.read_recovery_levels.15.policy",
+            "no data has parity",
+        ),
+        (
+            &[
+                corrects,
+                ("nand.errors.re_read_scale", "1.0"),
+                ("ftl.read_recovery", "none"),
+                ("ftl.read_recovery_levels", "{ 0 = 'ladder' }"),
+            ],
+            reads("4"),
+            "re_read_scale",
+            "(drive.ftl.read_recovery_levels.0)",
+        ),
+        (
+            &[("ftl.read_recovery_levels", "{ 15 = 'none' }")],
+            reads("4"),
+            "drive.ftl.read_recovery_levels",
+            "corrects any number of errors",
+        ),
+    ] {
+        let fault = with_errors(settings, &workload);
+        assert!(fault.contains(path) && fault.contains(phrase), "{settings:?} {workload}: {fault}");
+        assert!(fault.contains(": 1 problem\n"), "{settings:?} {workload}: {fault}");
+    }
+    let text = format!("[[workload]]\nname = \"by hand\"\n{}\n[run]\nrequests = 1\n", reads("4"));
+    let without = try_experiment(&text, &[]).err().unwrap_or_default();
+    assert!(without.contains("so no read is recovered"), "{without}");
+    let listed = [set("ftl.read_recovery_levels", "{ 15 = 'none' }")];
+    let without = try_experiment(BY_HAND, &listed).err().unwrap_or_default();
+    assert!(without.contains("drive.ftl.read_recovery_levels: all that is read"), "{without}");
+}
+
 /// Problems of a drive with superblocks of eight dies and these settings.
 fn superblocks(settings: &[(&'static str, &str)]) -> String {
     let own = [

@@ -2,6 +2,7 @@
 //! at zero it is the simplest drive with the simplest workload, so that a failing case shrinks
 //! towards it.
 
+use super::faults::with_faults;
 use super::scrubber::with_scrubber;
 use super::superblocks::with_superblocks;
 use super::tasks::with_tasks;
@@ -140,6 +141,11 @@ pub fn experiment_of(dice: &[u32], initiate: &mut Initiate<'_>) -> String {
     }
     if power.once_in(4)
         && let Some(with) = with_tasks(&text, &mut power)
+    {
+        text = with;
+    }
+    if power.once_in(2)
+        && let Some(with) = with_faults(&text, &mut power)
     {
         text = with;
     }

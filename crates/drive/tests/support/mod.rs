@@ -3,6 +3,7 @@
 
 pub mod campaign;
 pub mod case;
+mod faults;
 mod figures;
 pub mod kinds;
 pub mod mutations;

@@ -35,6 +35,10 @@ impl ReadRecovery {
             Self::None(_) => Some(0),
         }
     }
+    /// True if it neither decodes softly nor rebuilds data.
+    pub fn gives_up_at_once(&self) -> bool {
+        matches!(self, Self::None(_))
+    }
 }
 
 #[cfg(test)]

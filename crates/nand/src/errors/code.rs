@@ -9,8 +9,18 @@ use engine::Stream;
 pub struct Wrong {
     /// Its place among the codewords of the read.
     pub word: u32,
-    /// Its errors.
+    /// Its errors; [`Wrong::FAULTY`] if a fault of flash keeps it from being decoded at all.
     pub errors: u32,
+}
+
+impl Wrong {
+    /// More errors than a codeword has bits: no re-read lowers them, and no code corrects them.
+    pub const FAULTY: u32 = u32::MAX;
+
+    /// True if a fault of flash keeps it from being decoded.
+    pub fn is_faulty(&self) -> bool {
+        self.errors == Self::FAULTY
+    }
 }
 
 /// Binary digits of a rate's mantissa that tell apart the cells of [`Code::cell`].

@@ -1,7 +1,7 @@
 //! Counts of errors, re-reads and data that could not be read.
 
 use metrics::{HOLDERS, Holder};
-use nand::errors::{Binomial, Code};
+use nand::errors::{Binomial, Code, Fault};
 
 /// Decoded codewords and their errors, and what recovery did.
 #[derive(Clone, Debug)]
@@ -17,6 +17,9 @@ pub struct ErrorCounters {
     again: Vec<u64>,
     /// Reads that could not be decoded at first, by the source of the read.
     pub undecoded: [u64; HOLDERS],
+    /// Those of them that met a fault, by the largest part that failed ([`Fault`]) and the same. A
+    /// fault may also come while a read is being recovered.
+    pub faulty: [[u64; HOLDERS]; Fault::ALL.len()],
     /// Re-reads, by the same.
     pub re_reads: [u64; HOLDERS],
     /// Soft decodings, by the same.
@@ -30,7 +33,8 @@ pub struct ErrorCounters {
     pub read_for_rebuilds: u64,
     /// Mapping units that could not be read at all, by the same.
     pub unrecovered: [u64; HOLDERS],
-    /// Expected number of such units in reads of hosts: the sum of their probabilities.
+    /// Expected number of such units in reads of hosts, because of bit errors: the sum of their
+    /// probabilities.
     pub expected: f64,
 }
 
@@ -43,6 +47,7 @@ impl ErrorCounters {
             first_rates: 0.0,
             again: vec![0; bits as usize + 1],
             undecoded: [0; HOLDERS],
+            faulty: [[0; HOLDERS]; Fault::ALL.len()],
             re_reads: [0; HOLDERS],
             soft_decodings: [0; HOLDERS],
             rebuilds: [0; HOLDERS],
@@ -118,6 +123,7 @@ impl ErrorCounters {
             first_rates: self.first_rates - earlier.first_rates,
             again: again.map(|(now, then)| now - then).collect(),
             undecoded: minus(&self.undecoded, &earlier.undecoded),
+            faulty: std::array::from_fn(|fault| minus(&self.faulty[fault], &earlier.faulty[fault])),
             re_reads: minus(&self.re_reads, &earlier.re_reads),
             soft_decodings: minus(&self.soft_decodings, &earlier.soft_decodings),
             rebuilds: minus(&self.rebuilds, &earlier.rebuilds),

@@ -7,6 +7,8 @@
 
 mod counters;
 mod decay;
+mod faults;
+mod faulty;
 mod rate;
 mod rebuild;
 mod recover;
@@ -18,14 +20,16 @@ use crate::config::DriveConfig;
 use crate::device::ids::{OpId, RecoveryId};
 use crate::device::join::{Aside, Join};
 use engine::{IdOrNone, Instant, Slab, Span, Stream, Streams};
+use faults::Faults;
 use ftl::read_recovery::ReadRecovery;
 use ftl::scrub::{Needs, Polled};
-use ftl::{Batch, BinId, Ftl};
+use ftl::{Batch, BinId, Ftl, RecoveryLevel, RecoveryLevels};
 use metrics::{Blame, Holder};
 use nand::Geometry;
 use nand::errors::{Code, Counting, SoftDecoding, Wrong, thin};
 use rate::Rates;
 use std::collections::BTreeSet;
+use std::ops::Range;
 
 /// Errors of a drive's flash, and reads that are being recovered.
 #[derive(Clone)]
@@ -40,6 +44,9 @@ pub struct Errors {
     /// Bytes of a page for which one codeword is decoded.
     bytes_per_word: u64,
     policy: ReadRecovery,
+    /// Policies of reads of hosts with another read recovery level.
+    levels: RecoveryLevels,
+    faults: Option<Box<Faults>>,
     /// Codewords of a mapping unit, as far as it lies in one row.
     words_of_unit: u32,
     // ---- state ----
@@ -70,8 +77,11 @@ struct Recovery {
     softly: bool,
     /// Senses of soft decoding that are still to come.
     senses_left: u32,
-    /// The source of the first read.
+    /// The source of the first read, and its read recovery level.
     holder: Holder,
+    level: RecoveryLevel,
+    /// True once a fault of flash was met.
+    is_faulty: bool,
     /// Time of sensing and transfers that was charged before the present attempt.
     served: [Span; 2],
     /// The operation that reads.
@@ -94,6 +104,8 @@ impl Recovery {
             softly: false,
             senses_left: 0,
             holder: Holder::HostRead,
+            level: RecoveryLevel::DEFAULT,
+            is_faulty: false,
             served: [Span::ZERO; 2],
             op,
             rebuild: Rebuild::No,
@@ -132,6 +144,7 @@ pub struct ReadOf {
     pub holder: Holder,
     /// True if a host lacks what this read does not bring.
     pub is_wanted: bool,
+    pub level: RecoveryLevel,
 }
 
 impl Errors {
@@ -150,6 +163,8 @@ impl Errors {
             re_read_scale: errors.re_read_scale,
             bytes_per_word: geometry.page_bytes / u64::from(words),
             policy: config.ftl.read_recovery.clone().unwrap_or_default(),
+            levels: config.ftl.read_recovery_levels.clone().unwrap_or_default(),
+            faults: Faults::new(config, ftl, streams),
             words_of_unit: ((ftl.layout.unit_bytes.min(ftl.layout.row_bytes())
                 / (geometry.page_bytes / u64::from(words)))
             .max(1)) as u32,
@@ -179,6 +194,17 @@ impl Errors {
         &self.counters
     }
 
+    /// True if reads of hosts may have a read recovery level of their own.
+    #[inline]
+    pub fn has_levels(&self) -> bool {
+        !self.levels.is_empty()
+    }
+    /// The policy of reads of a level.
+    #[inline]
+    fn policy_of(&self, level: RecoveryLevel) -> &ReadRecovery {
+        self.levels.of(level).unwrap_or(&self.policy)
+    }
+
     /// Re-reads of the read that goes to its owner now.
     pub fn last_re_reads(&self) -> u32 {
         self.last_re_reads
@@ -189,37 +215,84 @@ impl Errors {
         self.wrong.clear();
         let planes = u64::from(read.planes.count_ones());
         let words = read.bytes.div_ceil(self.bytes_per_word);
-        let mut first = 0;
+        let (mut first, mut worst) = (0, None);
         for row in read.row..read.row + read.rows {
             for (at, plane) in (0..).zip(engine::bits(read.planes)) {
                 // Planes share the codewords of a row as evenly as they can.
                 let words = ((at + 1) * words / planes - at * words / planes) as u32;
-                let rate = self.rates.of(ftl, now, read.at, plane as u32, row);
-                self.counters.decoded_first(rate, words);
-                if read.is_wanted {
-                    let width = ftl.members_of_stripes(read.at.block);
-                    self.counters.expected += self.expected_units(rate, words, width);
+                let plane = plane as u32;
+                match self.fault((ftl, now), read.at, plane, row) {
+                    Some(fault) if words > 0 => {
+                        worst = worst.max(Some(fault));
+                        self.find_faulty(first..first + words);
+                    }
+                    _ => self.read_page((ftl, now), read, [plane, row], first..first + words),
                 }
-                self.find_wrong(rate, words, first);
                 first += words;
             }
         }
+        if let Some(fault) = worst {
+            self.counters.faulty[fault as usize][read.holder as usize] += 1;
+        }
     }
 
-    /// Expected number of mapping units that a read of codewords does not get at all. The other members
-    /// of a stripe, of which there are `width` in all, are taken to have the same rate.
+    /// Reads the codewords of a page without a fault for the first time.
     #[inline]
-    fn expected_units(&mut self, rate: f64, words: u32, width: Option<u32>) -> f64 {
-        let Some(re_reads) = self.policy.most_re_reads(width.is_some()) else { return 0.0 };
-        let rate = rate / libm::pow(self.re_read_scale, f64::from(re_reads));
-        let code = self.soft_decoder.as_mut().map(|(_, code)| code).or(self.code.as_mut());
-        let Some(code) = code else { return 0.0 };
-        let word = code.about(rate);
+    fn read_page(
+        &mut self,
+        (ftl, now): (&Ftl, Instant),
+        read: &ReadOf,
+        [plane, row]: [u32; 2],
+        range: Range<u32>,
+    ) {
+        let words = range.end - range.start;
+        let rate = self.rates.of(ftl, now, read.at, plane, row);
+        self.counters.decoded_first(rate, words);
+        if read.is_wanted && words > 0 {
+            let width = ftl.members_of_stripes(read.at.block);
+            self.counters.expected += self.expected_units(rate, words, width, read.level);
+        }
+        self.find_wrong(rate, words, range.start);
+    }
+
+    /// Expected number of mapping units that bit errors keep a read of codewords from getting at all. The
+    /// other members of a stripe, of which there are `width` in all, are taken to have the same rate.
+    #[inline]
+    fn expected_units(
+        &mut self,
+        rate: f64,
+        words: u32,
+        width: Option<u32>,
+        level: RecoveryLevel,
+    ) -> f64 {
+        let policy = self.policy_of(level);
+        let (gives_up, most) = (policy.gives_up_at_once(), policy.most_re_reads(width.is_some()));
         let of_unit = words.min(self.words_of_unit);
         let units = f64::from(words) / f64::from(of_unit);
-        let any = |count: u32, each: f64| -libm::expm1(f64::from(count) * libm::log1p(-each));
-        let unit = any(of_unit, word);
-        units * unit * width.map_or(1.0, |width| any(width - 1, unit))
+        let unit = self.fails(rate, of_unit, most, !gives_up);
+        match width {
+            Some(width) if !gives_up && unit > 0.0 => {
+                // Members are read as the drive reads for itself, and no other data rebuilds them.
+                let of_members = self.policy.most_re_reads(false);
+                let member = if self.levels.is_empty() && of_members == most {
+                    unit
+                } else {
+                    self.fails(rate, of_unit, of_members, true)
+                };
+                units * unit * any(width - 1, member)
+            }
+            _ => units * unit,
+        }
+    }
+
+    /// Probability that any of some codewords is not decoded after so many re-reads, and softly.
+    #[inline]
+    fn fails(&mut self, rate: f64, words: u32, re_reads: Option<u32>, softly: bool) -> f64 {
+        let Some(re_reads) = re_reads else { return 0.0 };
+        let rate = rate / libm::pow(self.re_read_scale, f64::from(re_reads));
+        let last = self.soft_decoder.as_mut().filter(|_| softly).map(|(_, code)| code);
+        let Some(code) = last.or(self.code.as_mut()) else { return 0.0 };
+        any(words, code.about(rate))
     }
 
     /// Adds the codewords of a page that cannot be decoded; `first` is the number of its first.
@@ -244,14 +317,14 @@ impl Errors {
     fn decode_again(&mut self, id: RecoveryId) {
         let (recovery, scale) = (&mut self.recoveries[id], self.re_read_scale);
         let most = self.code.as_ref().map_or(u32::MAX, Code::corrects);
-        for wrong in &mut recovery.wrong {
+        for wrong in recovery.wrong.iter_mut().filter(|wrong| !wrong.is_faulty()) {
             wrong.errors = match self.counting {
                 Counting::Drawn => thin(wrong.errors, scale, &mut self.numbers),
                 Counting::Expected => (f64::from(wrong.errors) / scale) as u32,
             };
             self.counters.decoded_again(wrong.errors);
         }
-        recovery.wrong.retain(|wrong| wrong.errors > most);
+        recovery.wrong.retain(|wrong| wrong.is_faulty() || wrong.errors > most);
     }
 
     /// Decodes softly what could not be decoded.
@@ -272,4 +345,10 @@ impl Errors {
     fn recovery_of(&self, op: OpId) -> Option<RecoveryId> {
         self.of_operation.get(op.0 as usize).and_then(|id| id.get())
     }
+}
+
+/// Probability that any of `count` events comes that have the probability `each`.
+#[inline]
+fn any(count: u32, each: f64) -> f64 {
+    -libm::expm1(f64::from(count) * libm::log1p(-each))
 }

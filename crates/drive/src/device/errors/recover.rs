@@ -9,8 +9,8 @@ use crate::device::flash::end::Ended;
 use crate::device::flash::op::Owner;
 use crate::device::ids::{OpId, RecoveryId};
 use engine::{IdOrNone, Span, bits};
-use ftl::Ppn;
 use ftl::read_recovery::{Step, Undecoded};
+use ftl::{Ppn, RecoveryLevel};
 use metrics::{Holder, State};
 use nand::errors::Wrong;
 use std::collections::BTreeSet;
@@ -39,7 +39,13 @@ impl Device {
             }
             _ => return false,
         }
-        base.read_with_errors(ended.id)
+        let level = match ended.owner {
+            Owner::Read(request, _) if base.errors().has_levels() => {
+                self.port.requests[request].recovery_level
+            }
+            _ => RecoveryLevel::DEFAULT,
+        };
+        base.read_with_errors(ended.id, level)
     }
 
     /// Decoding of a read has failed: continues with its recovery. Returns the read if it is over.
@@ -89,14 +95,18 @@ impl Base {
         self.errors.as_mut().expect("flash has errors")
     }
 
-    /// Decodes what a read has read; returns true if that fails and the read begins anew.
-    fn read_with_errors(&mut self, id: OpId) -> bool {
-        let read = self.read_of(id);
+    /// Decodes what a read of a read recovery level has read; returns true if that fails and the read
+    /// begins anew.
+    fn read_with_errors(&mut self, id: OpId, level: RecoveryLevel) -> bool {
+        let read = self.read_of(id, level);
         let errors = self.errors.as_mut().expect("flash has errors");
         let recovery = errors.recovery_of(id);
         match recovery {
             None => errors.read(&self.space.ftl, self.time.now, &read),
-            Some(recovery) => errors.go_on(recovery),
+            Some(recovery) => {
+                errors.find_later_faults(&self.space.ftl, self.time.now, &read, recovery);
+                errors.go_on(recovery);
+            }
         }
         self.space.ftl.disturb(read.at, read.planes, read.rows);
         let errors = self.errors();
@@ -110,7 +120,7 @@ impl Base {
             return false;
         }
         let recovery = match recovery {
-            None => errors.begin_recovery(id, read.holder),
+            None => errors.begin_recovery(id, &read),
             Some(recovery) => {
                 self.charge_attempt(id, recovery);
                 recovery
@@ -192,14 +202,14 @@ impl Base {
     }
 
     /// What a read has read.
-    fn read_of(&self, id: OpId) -> ReadOf {
+    fn read_of(&self, id: OpId, level: RecoveryLevel) -> ReadOf {
         let op = self.flash.op(id);
         let (at, row, holder) = (op.at(), op.row, op.holder);
         let is_wanted = holder == Holder::HostRead && matches!(op.owner, Owner::Read(..));
         let of = self.flash.transferred(id);
         // An operation that has ended is behind its last row.
         let (rows, row) = (of.rows, row - of.rows);
-        ReadOf { at, row, rows, planes: of.planes, bytes: of.bytes, holder, is_wanted }
+        ReadOf { at, row, rows, planes: of.planes, bytes: of.bytes, holder, is_wanted, level }
     }
 
     /// Ends the recovery of a read whose data cannot be read. Its owner gets the number of mapping
@@ -246,14 +256,16 @@ impl Base {
 
 impl Errors {
     /// Begins the recovery of a read that was read for the first time.
-    fn begin_recovery(&mut self, op: OpId, holder: Holder) -> RecoveryId {
-        ErrorCounters::count(&mut self.counters.undecoded, holder);
+    fn begin_recovery(&mut self, op: OpId, read: &ReadOf) -> RecoveryId {
+        ErrorCounters::count(&mut self.counters.undecoded, read.holder);
         let id = self.recoveries.reuse_or_insert_with(|| Recovery::of(op));
         let recovery = &mut self.recoveries[id];
         recovery.wrong.clear();
         std::mem::swap(&mut recovery.wrong, &mut self.wrong);
         (recovery.re_reads, recovery.softly, recovery.senses_left) = (0, false, 0);
-        (recovery.holder, recovery.served) = (holder, [Span::ZERO; 2]);
+        (recovery.holder, recovery.served) = (read.holder, [Span::ZERO; 2]);
+        recovery.level = read.level;
+        recovery.is_faulty = recovery.wrong.iter().any(Wrong::is_faulty);
         (recovery.op, recovery.rebuild) = (op, Rebuild::No);
         recovery.of_member.clear();
         if self.of_operation.len() <= op.0 as usize {
@@ -289,7 +301,7 @@ impl Errors {
             has_soft_decoding: self.soft_decoder.is_some(),
             was_decoded_softly: recovery.softly,
         };
-        let step = self.policy.next(&data);
+        let step = self.policy_of(recovery.level).next(&data);
         debug_assert!(data.allows(step), "{step:?} for {data:?}");
         step
     }

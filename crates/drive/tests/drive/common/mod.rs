@@ -4,6 +4,7 @@
 //! holds to the nanosecond (on the bench, which sees every event, it is checked twice).
 
 use drive::device::Cut;
+use drive::device::RequestId;
 use drive::recovery::Outage;
 use drive::{Completion, Device, Experiment, OpKind, Run, load};
 use engine::{Instant, Span, Streams};
@@ -285,6 +286,8 @@ pub struct Bench {
     done_ns: u128,
     completions: Vec<Completion>,
     next_tag: u32,
+    /// The command that was submitted last.
+    last: RequestId,
     /// Tags of commands that were submitted and have not completed.
     outstanding: BTreeSet<u32>,
     /// Number of commands in the drive, integrated over time in nanoseconds.
@@ -342,6 +345,7 @@ impl Bench {
             done_ns: 0,
             completions: Vec::new(),
             next_tag: 0,
+            last: RequestId(0),
             outstanding: BTreeSet::new(),
             area_ns: 0,
             queued_ns: 0,
@@ -398,6 +402,13 @@ impl Bench {
         self.submit_as(ns, ns, Command { kind, offset, bytes }, Priority::Normal)
     }
 
+    /// Submits a read at `ns` of a read recovery level; returns its tag.
+    pub fn read_at_level(&mut self, ns: u64, level: u8, offset: u64, bytes: u64) -> u32 {
+        let tag = self.submit(ns, Kind::Read, offset, bytes);
+        self.device.read_at_level(self.last, level.try_into().expect("a level"));
+        tag
+    }
+
     /// Submits a command at `ns` for which the host waited since `arrived`; returns its tag.
     pub fn submit_as(
         &mut self,
@@ -414,7 +425,7 @@ impl Bench {
         self.outstanding.insert(tag);
         self.queued_ns += u128::from((at - arrived).as_ns());
         self.came.insert(tag, [arrived.as_ns(), ns]);
-        self.device.submit(at, arrived, command, priority, tag);
+        self.last = self.device.submit(at, arrived, command, priority, tag);
         self.collect();
         tag
     }

@@ -274,5 +274,53 @@ pub fn cases() -> Vec<Case> {
             .under([("0 us", READ), ("7 us", READ + 7 * US)])
             .left_out(READ),
     ]);
+    cases.extend(of_levels());
     cases
+}
+
+/// A read of level 15, for which the drive has a policy of its own.
+fn at_level(parameter: &'static str, width: &str) -> Case {
+    of_widths(parameter, width)
+        .given(&[set("ftl.read_recovery", "{ policy = \"ladder\", re_reads = 6 }")])
+        .see("re-reads", |scene| {
+            let mut bench = scene.bench();
+            bench.alone(Kind::Write, 0, PAGE);
+            let now = bench.settle();
+            bench.read_at_level(now, 15, 0, PAGE);
+            bench.settle();
+            bench.device.errors().map_or(0, |errors| errors.re_reads[0])
+        })
+}
+
+fn of_levels() -> Vec<Case> {
+    let both = "{ host = 8, collection = 8 }";
+    let conditional =
+        [set("ftl.read_recovery_levels.15", "{ policy = \"conditional\", protected = 1 }")];
+    vec![
+        at_level("drive.ftl.read_recovery_levels.*.policy", both)
+            .at("drive.ftl.read_recovery_levels.15")
+            .beside(&[
+                "drive.ftl.read_recovery_levels.*(ladder).re_reads",
+                "drive.ftl.read_recovery_levels.*(conditional).protected",
+            ])
+            .under([
+                ("{ policy = \"none\" }", 0),
+                ("{ policy = \"ladder\", re_reads = 4 }", 4),
+                ("{ policy = \"conditional\", protected = 2 }", 2),
+            ]),
+        at_level("drive.ftl.read_recovery_levels.*(ladder).re_reads", both)
+            .at("drive.ftl.read_recovery_levels.15.re_reads")
+            .given(&[set("ftl.read_recovery_levels.15", "{ policy = \"ladder\" }")])
+            .under([("1", 1), ("3", 3)])
+            .left_out(6),
+        at_level("drive.ftl.read_recovery_levels.*(conditional).protected", both)
+            .at("drive.ftl.read_recovery_levels.15.protected")
+            .given(&conditional)
+            .under([("1", 1), ("3", 3)]),
+        // Hosts write without parity.
+        at_level("drive.ftl.read_recovery_levels.*(conditional).unprotected", "{ collection = 8 }")
+            .at("drive.ftl.read_recovery_levels.15.unprotected")
+            .given(&conditional)
+            .under([("2", 2), ("3", 3)]),
+    ]
 }

@@ -12,7 +12,7 @@ mod predicted;
 mod requests;
 mod scene;
 mod schema;
-mod scratch;
+pub(crate) mod scratch;
 mod self_check;
 
 use case::Case;
@@ -56,6 +56,7 @@ parts! {
         "drive.scheduler.erase_batching", "drive.nand.program_steps",
         "drive.nand.error_rate_per_1000_suspensions";
     errors: "drive.nand.errors", "drive.ftl.read_recovery";
+    faults: "drive.nand.faults";
     scrubbing: "drive.ftl.scrub";
     wear: "drive.ftl.wear";
     superblocks: "drive.ftl.superblock";
@@ -80,7 +81,7 @@ fn check(cases: Vec<Case>) {
 
 /// Faults of a list of cases: cases that change another parameter than they say, and parameters or
 /// values without a case.
-fn faults(known: &Parameters, cases: &[Case]) -> Vec<String> {
+fn faults_of(known: &Parameters, cases: &[Case]) -> Vec<String> {
     let mut faults = Vec::new();
     let mut covered: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
     for case in cases {
@@ -122,7 +123,7 @@ fn every_parameter_has_a_case() {
         known.words.len(),
         cases.len()
     );
-    let faults = faults(&known, &cases);
+    let faults = faults_of(&known, &cases);
     assert!(
         faults.is_empty(),
         "every parameter of the configuration, and every value that it takes one of, needs a \

@@ -3,7 +3,7 @@
 //! A parameter is a key that holds a value: `drive.nand.decode`. The name does not include
 //! positions in lists, so it is the same for all entries. A key that belongs to a tag names the
 //! tag's value: `workload.addresses(zipf).theta`; the tag itself is a parameter, and all its values
-//! count. The search knows the forms of configuration types (see `settings`), and stops at any
+//! count. In a table whose keys are free, `*` stands for each of them. The search knows the forms of configuration types (see `settings`), and stops at any
 //! other form, so that it skips nothing in silence.
 
 use drive::Experiment;
@@ -66,13 +66,16 @@ impl Parameters {
     /// The name of the key `key` of a table.
     fn key(&self, table: &Map<String, Value>, name: &str, key: &str) -> String {
         let Some(tag) = self.tags.get(name).filter(|tag| *tag != key) else {
-            return join(name, key);
+            let [own, any] = [key, "*"].map(|key| join(name, key));
+            return if self.is_known(&own) || !self.is_known(&any) { own } else { any };
         };
         let word = table.get(tag).and_then(Value::as_str).unwrap_or_default();
         let with_tag = join(&format!("{name}({word})"), key);
-        let is_known = |known: &String| *known == with_tag || Self::is_below(known, &with_tag);
         // Keys beside a flattened choice belong to all of its tags.
-        if self.words.keys().any(is_known) { with_tag } else { join(name, key) }
+        if self.is_known(&with_tag) { with_tag } else { join(name, key) }
+    }
+    fn is_known(&self, name: &str) -> bool {
+        self.words.keys().any(|known| known == name || Self::is_below(known, name))
     }
 
     fn leaf(&mut self, name: &str, words: &[String]) {
@@ -89,6 +92,9 @@ impl Parameters {
         }
         if let Some(keys) = node.get("properties").and_then(Value::as_object) {
             return keys.iter().for_each(|(key, at)| self.node(at, &join(name, key)));
+        }
+        if let Some(at) = node.get("additionalProperties").filter(|at| at.is_object()) {
+            return self.node(at, &join(name, "*"));
         }
         if !alternatives.is_empty() {
             if !self.tags.contains_key(name) {

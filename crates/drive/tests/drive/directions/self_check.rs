@@ -1,7 +1,7 @@
 //! Checks that the harness finds faults.
 
 use crate::directions::case::{Case, REFUSED, case};
-use crate::directions::faults;
+use crate::directions::faults_of;
 use crate::directions::requests::{PAGE, US};
 use crate::directions::schema::Parameters;
 use host::Kind;
@@ -72,7 +72,7 @@ fn a_case_that_changes_something_else_fails() {
 fn a_parameter_and_a_value_without_a_case_fail() {
     // The cases of one part, with something removed.
     let found = |part: &str, cases: Vec<Case>| {
-        let faults = faults(&Parameters::of_experiment(), &cases);
+        let faults = faults_of(&Parameters::of_experiment(), &cases);
         faults.into_iter().filter(|fault| fault.starts_with(part)).collect::<Vec<_>>()
     };
     let without = |cases: Vec<Case>, parameter: &str| {
@@ -82,10 +82,11 @@ fn a_parameter_and_a_value_without_a_case_fail() {
         [format!("{name}: no case; add one to crates/drive/tests/drive/directions/{file}.rs")]
     };
 
-    // Interruptions show a program's steps; errors have a file of their own.
+    // Interruptions show a program's steps; errors and faults have files of their own.
     let (mut nand, decode) = (crate::directions::nand::cases(), "drive.nand.decode");
     nand.extend(crate::directions::suspension::cases());
     nand.extend(crate::directions::errors::cases());
+    nand.extend(crate::directions::faults::cases());
     assert_eq!(found("drive.nand", without(nand, decode)), add_one(decode, "nand"));
 
     let bypass = "drive.scheduler.bypass.policy";
@@ -128,6 +129,7 @@ struct Patrol {
     #[serde(flatten)]
     order: Order,
     turns: Order,
+    shifts: std::collections::BTreeMap<String, Order>,
 }
 
 #[derive(JsonSchema)]
@@ -183,6 +185,10 @@ fn the_walk_finds_every_form_of_a_parameter() {
             "policy oldest-first|random|assigned",
             "posts.name",
             "rounds",
+            "shifts.*(assigned).name",
+            "shifts.*(random).choices",
+            "shifts.*(random).post.name",
+            "shifts.*.policy oldest-first|random|assigned",
             "turns(assigned).name",
             "turns(random).choices",
             "turns(random).post.name",
@@ -194,6 +200,7 @@ fn the_walk_finds_every_form_of_a_parameter() {
         "policy": "random", "choices": 3, "period": "1 s", "rounds": null,
         "posts": [{ "name": "north" }, { "name": "south" }],
         "turns": { "policy": "random", "post": { "name": "west" } },
+        "shifts": { "early": { "policy": "random", "choices": 2 } },
     }));
     let names: Vec<_> = values.keys().map(String::as_str).collect();
     let expected = [
@@ -201,6 +208,8 @@ fn the_walk_finds_every_form_of_a_parameter() {
         "period",
         "policy",
         "posts.name",
+        "shifts.*(random).choices",
+        "shifts.*.policy",
         "turns(random).post.name",
         "turns.policy",
     ];

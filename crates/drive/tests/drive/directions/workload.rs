@@ -116,6 +116,17 @@ pub fn cases() -> Vec<Case> {
                 ("low", 4 * READ - 30 * US),
             ])
             .left_out(3 * READ - 30 * US),
+        // 700 errors of a codeword take four re-reads.
+        reads("workload.read_recovery_level", 1)
+            .given(&crate::errors::errors(700.5, 0.0))
+            .given(&[
+                set("nand.decode", "0 us"),
+                crate::errors::ladder(3),
+                set("ftl.read_recovery_levels", "{ 9 = 'ladder', 15 = 'none' }"),
+            ])
+            .see("a read, ns", |scene| latency(&requests(&scene.run())[0]))
+            .under([("9", 5 * READ), ("15", READ), ("4", 4 * READ)])
+            .left_out(4 * READ),
         reads("workload.start", 2)
             .see("when two reads come, us", |scene| arrivals_us(&scene.run()))
             .left_out([0.0, 125.0])

@@ -1,0 +1,75 @@
+//! Reads that meet faults of flash.
+
+use crate::device::errors::{Errors, ReadOf, RecoveryId};
+use engine::Instant;
+use ftl::{Batch, Ftl};
+use nand::errors::{Fault, Wrong};
+use std::ops::Range;
+
+impl Errors {
+    /// The fault of a page that is read, if it has one.
+    #[inline]
+    pub(super) fn fault(
+        &self,
+        (ftl, now): (&Ftl, Instant),
+        at: Batch,
+        plane: u32,
+        row: u32,
+    ) -> Option<Fault> {
+        let faults = self.faults.as_ref()?;
+        faults.of(ftl, now, at, plane, row)
+    }
+
+    /// Marks the codewords of a page that cannot be decoded because of a fault.
+    #[cold]
+    pub(super) fn find_faulty(&mut self, words: Range<u32>) {
+        self.wrong.extend(words.map(|word| Wrong { word, errors: Wrong::FAULTY }));
+    }
+
+    /// Finds faults that have come since the last attempt of a read: a program made its word line
+    /// fail, or its die failed. Codewords that were decoded stay decoded.
+    pub(super) fn find_later_faults(
+        &mut self,
+        ftl: &Ftl,
+        now: Instant,
+        read: &ReadOf,
+        id: RecoveryId,
+    ) {
+        if self.faults.is_none() {
+            return;
+        }
+        for (row, plane, words) in read.pages(self.bytes_per_word) {
+            let Some(fault) = self.fault((ftl, now), read.at, plane, row) else { continue };
+            let recovery = &mut self.recoveries[id];
+            let of_page = recovery.wrong.iter_mut().filter(|wrong| words.contains(&wrong.word));
+            let mut is_met = false;
+            for wrong in of_page {
+                wrong.errors = Wrong::FAULTY;
+                is_met = true;
+            }
+            if is_met && !std::mem::replace(&mut recovery.is_faulty, true) {
+                self.counters.faulty[fault as usize][recovery.holder as usize] += 1;
+            }
+        }
+    }
+}
+
+impl ReadOf {
+    /// The pages of a read: row, plane and the numbers of its codewords among those of the read, as
+    /// [`Errors::read`] counts them.
+    pub(super) fn pages(
+        &self,
+        bytes_per_word: u64,
+    ) -> impl Iterator<Item = (u32, u32, Range<u32>)> + use<> {
+        let Self { row, rows, planes, bytes, .. } = *self;
+        let (count, words) = (u64::from(planes.count_ones()), bytes.div_ceil(bytes_per_word));
+        (row..row + rows).flat_map(move |at_row| {
+            (0..).zip(engine::bits(planes)).map(move |(at, plane)| {
+                // Planes share the codewords of a row as evenly as they can.
+                let before = u64::from(at_row - row) * words;
+                let [from, to] = [at, at + 1].map(|at| (before + at * words / count) as u32);
+                (at_row, plane as u32, from..to)
+            })
+        })
+    }
+}
