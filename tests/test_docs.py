@@ -92,7 +92,7 @@ def test_the_readmes_commands_run(tmp_path: Path):
             # Of the many drives that are filled and aged for these, a tenth is enough.
             arguments += ["--set", "drive.geometry.blocks_per_plane=60"]
             arguments += ["--set", "drive.ftl.over_provisioning.exported=6 GB"]
-        place = tmp_path / "sweep" if arguments[0] == "sweep" else out
+        place = tmp_path / arguments[0] if arguments[0] in ("lifetime", "sweep") else out
         ended = _run(sys.executable, "-m", "flashscape", *arguments, out=place)
         assert ended.returncode == 0, f"{command}\n{ended.stderr}"
 

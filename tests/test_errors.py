@@ -48,7 +48,8 @@ def test_the_distribution_of_errors_has_the_mean_of_the_model(worn):
     mean = worn.summary["errors"]["first_decodes"]["mean_errors"]
     assert 67.2 < mean < 67.5
     table = worn.errors
-    weighed = (table["errors"] * table["first_decodes"]).sum() / table["first_decodes"].sum()
+    counts = table["host_first_decodes"]
+    weighed = (table["errors"] * counts).sum() / counts.sum()
     assert weighed == pytest.approx(mean, rel=1e-3)
     # Of eight codewords one has more than 75 errors in 73.7 % of reads: four deviations.
     reads = worn.summary["initiators"][0]["read"]["requests"]

@@ -25,6 +25,7 @@ FACE = {
     "frames",
     "imported",
     "latency",
+    "lifetime",
     "measured",
     "output",
     "picture",

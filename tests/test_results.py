@@ -255,9 +255,11 @@ def test_drives_with_bit_errors_have_a_table_of_them(small, result, tmp_path):
     ran = fs.run(worn)
     ran.save(tmp_path / "worn")
     for kept in (ran, fs.Result.load(tmp_path / "worn"), pickle.loads(pickle.dumps(ran))):
-        counted = kept.errors["first_decodes"].sum()
-        codewords = kept.summary["errors"]["first_decodes"]["codewords"]
-        assert counted == pytest.approx(codewords, rel=1e-6)
+        first = kept.summary["errors"]["first_decodes"]
+        for of in ("host", "internal"):
+            counted = kept.errors[f"{of}_first_decodes"].sum()
+            assert counted == pytest.approx(first[of]["codewords"], rel=1e-6)
+        assert first["codewords"] == first["host"]["codewords"] + first["internal"]["codewords"]
     with pytest.raises(fs.OutputError, match="no bit errors"):
         _ = result.errors
     swept = fs.sweep(worn, seeds=1, out=tmp_path / "sweep", tables=True)

@@ -46,6 +46,8 @@ if TYPE_CHECKING:
     from flashscape.frames import to_pandas as to_pandas
     from flashscape.imported import Imported as Imported
     from flashscape.latency import Latency as Latency
+    from flashscape.lifetime import Lifetime as Lifetime
+    from flashscape.lifetime import lifetime as lifetime
     from flashscape.mqsim import import_mqsim as import_mqsim
     from flashscape.one_run import explain as explain
     from flashscape.plotting import plot as plot
@@ -75,6 +77,7 @@ _HOMES = {
     ),
     "experiment": ("Experiment",),
     "latency": ("Latency",),
+    "lifetime": ("Lifetime", "lifetime"),
     "frames": ("to_pandas",),
     "imported": ("Imported",),
     "fio_jobs": ("import_fio",),

@@ -28,7 +28,7 @@ COLUMNS = {
     "wear": {"block", "bin", "erases", "state"},
     "units": {"unit", "busy"},
     "slowest": {"initiator", "kind", "latency_ns"},
-    "errors": {"errors", "first_decodes", "later_decodes"},
+    "errors": {"errors", "host_first_decodes", "internal_first_decodes", "later_decodes"},
 }
 """Required columns of each table's file."""
 TABLES = tuple(COLUMNS)

@@ -13,6 +13,9 @@ from flashscape.compare import picture as overlay
 from flashscape.compare.comparison import DOCUMENT
 from flashscape.compare.comparison import PICTURE as OVERLAY
 from flashscape.errors import OutputError, unread
+from flashscape.lifetime import DOCUMENT as LIFE
+from flashscape.lifetime import PICTURE as LIFE_PICTURE
+from flashscape.lifetime import Lifetime
 from flashscape.picture import draw, svg, why_not
 from flashscape.result import Result
 from flashscape.sweep import Sweep
@@ -26,7 +29,9 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _REPRODUCTION = "reproduction.json"
-_WRITTEN_BY = "`flashscape run`, `replay`, `compare` or `sweep` has written with --out DIR"
+_WRITTEN_BY = (
+    "`flashscape run`, `replay`, `compare`, `sweep` or `lifetime` has written with --out DIR"
+)
 
 
 def plot(
@@ -39,8 +44,9 @@ def plot(
     """Draw all pictures of a directory of results, in the place of earlier ones.
 
     For a run that is ``tail.svg``, for a comparison ``comparison.svg`` and those of its runs, for
-    a sweep ``sweep.svg``. With ``out`` only the first of them is drawn, to that PNG, PDF or SVG
-    file, which replaces an existing one only with ``force``. ``percentiles`` are those of
+    a sweep ``sweep.svg``, for a projected life ``lifetime.svg`` and that of its sweep. With
+    ``out`` only the first of them is drawn, to that PNG, PDF or SVG file, which replaces an
+    existing one only with ``force``. ``percentiles`` are those of
     ``sweep.svg`` in the directory, four at most. Returns the files. Needs matplotlib. Raises
     OutputError if the directory has no results, there is nothing to draw, or ``out`` cannot be
     written, and ConfigError for percentiles that the points of a sweep do not keep.
@@ -48,13 +54,15 @@ def plot(
     >>> fs.plot("results")     # doctest: +SKIP
     """
     folder = Path(path)
-    if folder.name in (output.SUMMARY, DOCUMENT, MANIFEST):
+    if folder.name in (output.SUMMARY, DOCUMENT, MANIFEST, LIFE):
         folder = folder.parent
     if out is not None:
         # Check before the results are read, which takes a while.
         drawing.form_of(out)
         drawing.write(_first(folder), out, force=force)
         return [Path(out)]
+    if (folder / LIFE).is_file():
+        return _of_life(folder, percentiles)
     if (folder / MANIFEST).is_file():
         return [_of_sweep(folder, percentiles)]
     if (folder / DOCUMENT).is_file():
@@ -66,6 +74,8 @@ def plot(
 
 def _first(folder: Path) -> Callable[[], Figure]:
     """Return the function that draws the first picture of a directory."""
+    if (folder / LIFE).is_file():
+        return Lifetime.load(folder).figure
     if (folder / MANIFEST).is_file():
         swept = Sweep.load(folder)
         _refuse(folder, swept.why_not_drawn())
@@ -135,6 +145,14 @@ def _of_comparison(folder: Path) -> list[Path]:
     _refuse(folder, overlay.why_not(subject))
     output.Directory(folder).add(OVERLAY, overlay.svg(subject))
     return [folder / OVERLAY, *(_of_run(each) for each in kept.runs_of(folder))]
+
+
+def _of_life(folder: Path, percentiles: str | Iterable[float | str] | None) -> list[Path]:
+    drawn = drawing.encoded(Lifetime.load(folder).figure(), "svg")
+    output.Directory(folder).add(LIFE_PICTURE, drawn)
+    is_pictured = Sweep.load(folder).why_not_drawn() is None
+    others = [_of_sweep(folder, percentiles)] if is_pictured else []
+    return [folder / LIFE_PICTURE, *others]
 
 
 def _of_sweep(folder: Path, percentiles: str | Iterable[float | str] | None) -> Path:

@@ -11,11 +11,15 @@ use std::sync::{Mutex, TryLockError};
 
 /// A value that one thread at a time uses without the interpreter lock, and that is gone once
 /// work on it has panicked.
-pub struct Guarded<T>(Mutex<Option<T>>);
+///
+/// It lies in a box, because Python allocates its objects, which hold this, at 16 bytes, and parts of a
+/// drive must lie at cache lines.
+pub struct Guarded<T>(Mutex<Option<Box<T>>>);
 
 impl<T: Send> Guarded<T> {
     pub fn new(value: T) -> Self {
-        Self(Mutex::new(Some(value)))
+        const { assert!(align_of::<Self>() <= 16, "what Python allocates") };
+        Self(Mutex::new(Some(Box::new(value))))
     }
 
     /// Works on the value.

@@ -36,6 +36,7 @@ _COMMANDS = {
     "check": "Check an experiment and print what follows from it.",
     "sweep": "Run variations of an experiment over the cores.",
     "compare": "Compare runs; name a winner only if significant.",
+    "lifetime": "Project the life of a drive: TBW and DWPD until a limit of UBER or wear.",
     "act": "Certify a drive as the Aerospike Certification Tool does.",
     "reproduce": "Run a paper's experiments and judge its claims.",
     "trace": "Say what a trace is like, convert it, or make a synthetic trace like it.",

@@ -10,6 +10,8 @@ from flashscape.report.table import Rows
 if TYPE_CHECKING:
     from flashscape.measured import Measured
 
+_READS = {"host": "hosts", "internal": "the drive itself"}
+
 _SOURCES = {
     "host_read": "of hosts",
     "rmw_read": "for partial writes",
@@ -25,9 +27,7 @@ def errors(result: Measured) -> Rows:
     of = result.summary.get("errors")
     if of is None:
         return Rows("Bit errors", ("what", "value"), [], 1)
-    first = of["first_decodes"]
-    mean = "none was read" if first["mean_errors"] is None else f"{first['mean_errors']:.3g}"
-    rows = [("expected errors of a codeword at first", mean)]
+    rows = [("expected errors of a codeword at first", _first(of["first_decodes"]))]
     for key, words in (
         ("undecoded_reads", "reads that could not be decoded at first"),
         ("re_reads", "re-reads"),
@@ -57,6 +57,20 @@ def _faulty(of: dict[str, Any]) -> list[tuple[str, str]]:
         for fault, counts in met.items()
         if counts
     ]
+
+
+def _first(first: dict[str, Any]) -> str:
+    """Return the mean errors of first decodes: of reads of hosts, and of those of the drive."""
+    if first["mean_errors"] is None:
+        return "none was read"
+    # Summaries of earlier versions do not tell the two apart.
+    parts = [(words, first[key]) for key, words in _READS.items() if key in first]
+    told = [
+        f"{part['mean_errors']:.3g} in {part['codewords']:,} of {words}"
+        for words, part in parts
+        if part["codewords"]
+    ]
+    return ", ".join(told) or f"{first['mean_errors']:.3g}"
 
 
 def _by_source(counts: dict[str, int]) -> str:

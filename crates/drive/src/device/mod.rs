@@ -35,7 +35,7 @@ mod watch;
 mod why;
 mod write;
 
-pub use errors::ErrorCounters;
+pub use errors::{ErrorCounters, FirstDecodes};
 use failures::Failure;
 pub use flash::counters::{Counters, OpKind};
 pub use gc::turn::ScrubCounts;

@@ -1,5 +1,6 @@
 //! Bit errors and their cost, as `summary.json` and the tables have them.
 
+use crate::device::FirstDecodes;
 use crate::measure::Measured;
 use crate::run::Run;
 use host::Kind;
@@ -18,6 +19,8 @@ pub fn of_run(run: &Run, measured: &Measured) -> Value {
         "first_decodes": {
             "codewords": counters.first_decodes(),
             "mean_errors": counters.mean_errors(),
+            "host": of_reads(&counters.host),
+            "internal": of_reads(&counters.internal),
         },
         "later_decodes": {
             "codewords": later,
@@ -45,6 +48,10 @@ pub fn of_run(run: &Run, measured: &Measured) -> Value {
             "expected": over_bits(counters.expected),
         },
     })
+}
+
+fn of_reads(first: &FirstDecodes) -> Value {
+    json!({ "codewords": first.codewords(), "mean_errors": first.mean_errors() })
 }
 
 fn bytes_read(measured: &Measured) -> u64 {

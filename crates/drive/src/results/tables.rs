@@ -186,14 +186,16 @@ fn slowest(measured: &Measured) -> Table {
 fn errors(counters: &ErrorCounters) -> Table {
     /// Expected codewords below which a number of errors does not occur.
     const LEAST: f64 = 1e-9;
-    let (first, again) = (counters.by_errors_first(), counters.by_errors_again());
-    let occurs = |errors: &usize| first[*errors] > LEAST || again[*errors] > 0;
-    let count = (0..first.len()).rev().find(occurs).map_or(0, |most| most + 1);
+    let (host, internal) = (counters.host.by_errors(), counters.internal.by_errors());
+    let again = counters.by_errors_again();
+    let occurs = |errors: &usize| host[*errors] + internal[*errors] > LEAST || again[*errors] > 0;
+    let count = (0..again.len()).rev().find(occurs).map_or(0, |most| most + 1);
     Table {
         name: "errors",
         columns: vec![
             ("errors".into(), Values::U64((0..count as u64).collect())),
-            ("first_decodes".into(), Values::F64(first[..count].to_vec())),
+            ("host_first_decodes".into(), Values::F64(host[..count].to_vec())),
+            ("internal_first_decodes".into(), Values::F64(internal[..count].to_vec())),
             ("later_decodes".into(), Values::U64(again[..count].to_vec())),
         ],
     }

@@ -65,7 +65,8 @@ fn each_re_read_senses_transfers_and_decodes_again() {
         assert_eq!(errors.re_reads[Holder::HostRead as usize], re_reads);
         assert_eq!(errors.undecoded[Holder::HostRead as usize], u64::from(re_reads > 0));
         // Eight codewords a page, all decoded again each time.
-        assert_eq!((errors.first_decodes(), errors.later_decodes()), (8, 8 * re_reads));
+        assert_eq!((errors.host.codewords(), errors.later_decodes()), (8, 8 * re_reads));
+        assert_eq!(errors.internal.codewords(), 0);
     }
 }
 
@@ -379,6 +380,43 @@ fn a_code_that_corrects_everything_runs_like_flash_without_errors() {
     assert_eq!(with.measured().counters(), without.measured().counters());
     let of = with.measured().errors().expect("flash has errors");
     assert!(of.mean_errors() > Some(67.0) && of.re_reads == [0; metrics::HOLDERS]);
+}
+
+#[test]
+fn first_decodes_of_hosts_are_counted_apart_from_those_of_the_drive() {
+    // Collection and partial writes read, too. Every page has eight codewords of its 4 KiB.
+    let text = "[[workload]]\nname = \"mixed\"\nreads = \"50 %\"\nsize = \"2 KiB\"\nqueue_depth = 4\n[run]\nrequests = 20000\n[run.warm_up]\nrequests = 5000\n";
+    let run = run_fast(&experiment(
+        text,
+        &[
+            set("nand.errors.chip", "tlc-72-layer"),
+            set("nand.errors.codeword", "512 B"),
+            set("nand.errors.re_read_scale", 2.0),
+            set("nand.errors.initial_cycles", 5_000),
+            set("precondition.fill", "random"),
+            set("precondition.age.overwrites", 1.0),
+            set("run.audit", false),
+        ],
+    ));
+    let (of, counters) =
+        (run.measured().errors().expect("flash has errors"), run.measured().counters());
+    let planes = |holder| counters.planes(OpKind::Read, holder);
+    // All reads transfer whole mapping units, which are pages here. Commands are counted when they begin
+    // and codewords when they end: at both ends of the count a few reads are under way.
+    let are_of = |words: u64, reads: u64| words.abs_diff(8 * reads) <= 8 * 8;
+    assert!(are_of(of.host.codewords(), planes(Holder::HostRead)), "{}", of.host.codewords());
+    let others = [Holder::RmwRead, Holder::GcRead].map(planes);
+    assert!(others[0] > 1_000 && others[1] > 1_000, "{others:?}");
+    assert!(are_of(of.internal.codewords(), others.iter().sum()), "{}", of.internal.codewords());
+    // The parts are whole distributions, with the mean of their rates.
+    for first in [&of.host, &of.internal] {
+        let by_errors = first.by_errors();
+        let words: f64 = by_errors.iter().sum();
+        let errors: f64 = by_errors.iter().zip(0u32..).map(|(words, n)| words * f64::from(n)).sum();
+        let (count, mean) = (first.codewords() as f64, first.mean_errors().expect("some"));
+        assert!((words / count - 1.0).abs() < 1e-6, "{words} {count}");
+        assert!((errors / words / mean - 1.0).abs() < 1e-3, "{errors} {words} {mean}");
+    }
 }
 
 // ---- rebuilds from the rest of a stripe -------------------------------------------

@@ -17,6 +17,8 @@ from flashscape.studies.design_tradeoffs_reliability._drives import (
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    import polars as pl
+
     from flashscape.reproduce import Outcomes, Setting
     from flashscape.result import Result
 
@@ -101,13 +103,21 @@ def re_reads(result: Result) -> float:
     return float(result.summary["errors"]["re_reads"].get("host_read", 0) / result.read.requests)
 
 
-def below(result: Result, limit: int) -> float:
+def checks(*, hosts_alone: bool = False) -> pl.Expr:
+    """Return first checks by their errors: all of them, or those of reads of hosts."""
+    import polars as pl
+
+    of_hosts = pl.col("host_first_decodes")
+    return of_hosts if hosts_alone else of_hosts + pl.col("internal_first_decodes")
+
+
+def below(result: Result, limit: int, *, hosts_alone: bool = False) -> float:
     """Return the share of first checks that find fewer errors than this."""
     import polars as pl
 
-    checks = pl.col("first_decodes")
+    counted = checks(hosts_alone=hosts_alone)
     few, every = result.errors.select(
-        checks.filter(pl.col("errors") < limit).sum().alias("few"), checks.sum().alias("all")
+        counted.filter(pl.col("errors") < limit).sum().alias("few"), counted.sum().alias("all")
     ).row(0)
     return float(few) / float(every)
 

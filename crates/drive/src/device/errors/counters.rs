@@ -3,16 +3,75 @@
 use metrics::{HOLDERS, Holder};
 use nand::errors::{Binomial, Code, Fault};
 
+/// Codewords that some reads decoded for the first time.
+#[derive(Clone, Debug)]
+pub struct FirstDecodes {
+    /// Bits of a codeword.
+    bits: u32,
+    /// Codewords by the cell of their rate ([`Code::cell`]), and the sum of the places of their rates in
+    /// the cell.
+    cells: Vec<(u64, f64)>,
+    /// Sum of their rates.
+    rates: f64,
+}
+
+impl FirstDecodes {
+    fn new(bits: u32) -> Self {
+        Self { bits, cells: vec![(0, 0.0); Code::CELLS], rates: 0.0 }
+    }
+    #[inline]
+    fn add(&mut self, rate: f64, words: u32) {
+        let (cell, within) = Code::cell(rate);
+        let (count, places) = &mut self.cells[cell];
+        *count += u64::from(words);
+        *places += f64::from(words) * within;
+        self.rates += f64::from(words) * rate;
+    }
+
+    /// Number of codewords.
+    pub fn codewords(&self) -> u64 {
+        self.cells.iter().map(|(count, _)| count).sum()
+    }
+    /// Mean of their expected errors; `None` if none was decoded.
+    pub fn mean_errors(&self) -> Option<f64> {
+        let count = self.codewords();
+        (count > 0).then(|| f64::from(self.bits) * self.rates / count as f64)
+    }
+    /// Expected number of codewords, by their errors: bit errors are drawn only for codewords that
+    /// cannot be decoded, and this follows from the rates of all.
+    pub fn by_errors(&self) -> Vec<f64> {
+        let errors = Binomial::new(self.bits);
+        let mut expected = vec![0.0; self.bits as usize + 1];
+        for (cell, (count, places)) in self.cells.iter().enumerate() {
+            if *count == 0 {
+                continue;
+            }
+            // The two ends of a cell share its codewords so that their mean rate is right.
+            for (rate, words) in
+                [(Code::rate_of(cell), *count as f64 - places), (Code::rate_of(cell + 1), *places)]
+            {
+                errors.add_to(&mut expected, rate, words);
+            }
+        }
+        expected
+    }
+    fn since(&self, earlier: &Self) -> Self {
+        let cells = self.cells.iter().zip(&earlier.cells);
+        Self {
+            bits: self.bits,
+            cells: cells.map(|(now, then)| (now.0 - then.0, now.1 - then.1)).collect(),
+            rates: self.rates - earlier.rates,
+        }
+    }
+}
+
 /// Decoded codewords and their errors, and what recovery did.
 #[derive(Clone, Debug)]
 pub struct ErrorCounters {
-    /// Bits of a codeword.
-    bits: u32,
-    /// Codewords decoded for the first time, by the cell of their rate ([`Code::cell`]), and the sum of
-    /// the places of their rates in the cell.
-    first: Vec<(u64, f64)>,
-    /// Sum of their rates.
-    first_rates: f64,
+    /// Codewords that reads of hosts decoded for the first time.
+    pub host: FirstDecodes,
+    /// Codewords that reads of the drive itself decoded for the first time.
+    pub internal: FirstDecodes,
     /// Codewords decoded again, by their errors.
     again: Vec<u64>,
     /// Reads that could not be decoded at first, by the source of the read.
@@ -42,9 +101,8 @@ impl ErrorCounters {
     /// Counters of codewords of so many bits.
     pub fn new(bits: u32) -> Self {
         Self {
-            bits,
-            first: vec![(0, 0.0); Code::CELLS],
-            first_rates: 0.0,
+            host: FirstDecodes::new(bits),
+            internal: FirstDecodes::new(bits),
             again: vec![0; bits as usize + 1],
             undecoded: [0; HOLDERS],
             faulty: [[0; HOLDERS]; Fault::ALL.len()],
@@ -57,14 +115,11 @@ impl ErrorCounters {
             expected: 0.0,
         }
     }
-    /// Counts codewords that are decoded for the first time.
+    /// Counts codewords that a read decodes for the first time.
     #[inline]
-    pub fn decoded_first(&mut self, rate: f64, words: u32) {
-        let (cell, within) = Code::cell(rate);
-        let (count, places) = &mut self.first[cell];
-        *count += u64::from(words);
-        *places += f64::from(words) * within;
-        self.first_rates += f64::from(words) * rate;
+    pub fn decoded_first(&mut self, holder: Holder, rate: f64, words: u32) {
+        let first = if holder == Holder::HostRead { &mut self.host } else { &mut self.internal };
+        first.add(rate, words);
     }
     /// Counts a codeword that is decoded again.
     pub fn decoded_again(&mut self, errors: u32) {
@@ -75,36 +130,19 @@ impl ErrorCounters {
         of[holder as usize] += 1;
     }
 
-    /// Codewords decoded for the first time.
+    /// Codewords decoded for the first time, of all reads.
     pub fn first_decodes(&self) -> u64 {
-        self.first.iter().map(|(count, _)| count).sum()
+        self.host.codewords() + self.internal.codewords()
     }
     /// Codewords decoded again.
     pub fn later_decodes(&self) -> u64 {
         self.again.iter().sum()
     }
-    /// Mean of the expected errors at the first decode of a codeword; `None` if none was decoded.
+    /// Mean of the expected errors at the first decode of a codeword, of all reads; `None` if none was
+    /// decoded.
     pub fn mean_errors(&self) -> Option<f64> {
-        let count = self.first_decodes();
-        (count > 0).then(|| f64::from(self.bits) * self.first_rates / count as f64)
-    }
-    /// Expected number of codewords, by their errors at the first decode: bit errors are drawn only for
-    /// codewords that cannot be decoded, and this follows from the rates of all.
-    pub fn by_errors_first(&self) -> Vec<f64> {
-        let errors = Binomial::new(self.bits);
-        let mut expected = vec![0.0; self.bits as usize + 1];
-        for (cell, (count, places)) in self.first.iter().enumerate() {
-            if *count == 0 {
-                continue;
-            }
-            // The two ends of a cell share its codewords so that their mean rate is right.
-            for (rate, words) in
-                [(Code::rate_of(cell), *count as f64 - places), (Code::rate_of(cell + 1), *places)]
-            {
-                errors.add_to(&mut expected, rate, words);
-            }
-        }
-        expected
+        let (count, rates) = (self.first_decodes(), self.host.rates + self.internal.rates);
+        (count > 0).then(|| f64::from(self.host.bits) * rates / count as f64)
     }
     /// Codewords decoded again, by their errors.
     pub fn by_errors_again(&self) -> &[u64] {
@@ -115,12 +153,10 @@ impl ErrorCounters {
         let minus = |now: &[u64; HOLDERS], then: &[u64; HOLDERS]| {
             std::array::from_fn(|holder| now[holder] - then[holder])
         };
-        let first = self.first.iter().zip(&earlier.first);
         let again = self.again.iter().zip(&earlier.again);
         Self {
-            bits: self.bits,
-            first: first.map(|(now, then)| (now.0 - then.0, now.1 - then.1)).collect(),
-            first_rates: self.first_rates - earlier.first_rates,
+            host: self.host.since(&earlier.host),
+            internal: self.internal.since(&earlier.internal),
             again: again.map(|(now, then)| now - then).collect(),
             undecoded: minus(&self.undecoded, &earlier.undecoded),
             faulty: std::array::from_fn(|fault| minus(&self.faulty[fault], &earlier.faulty[fault])),

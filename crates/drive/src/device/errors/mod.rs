@@ -14,7 +14,7 @@ mod rebuild;
 mod recover;
 mod stripes;
 
-pub use counters::ErrorCounters;
+pub use counters::{ErrorCounters, FirstDecodes};
 
 use crate::config::DriveConfig;
 use crate::device::ids::{OpId, RecoveryId};
@@ -247,7 +247,7 @@ impl Errors {
     ) {
         let words = range.end - range.start;
         let rate = self.rates.of(ftl, now, read.at, plane, row);
-        self.counters.decoded_first(rate, words);
+        self.counters.decoded_first(read.holder, rate, words);
         if read.is_wanted && words > 0 {
             let width = ftl.members_of_stripes(read.at.block);
             self.counters.expected += self.expected_units(rate, words, width, read.level);

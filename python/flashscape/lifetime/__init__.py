@@ -1,0 +1,20 @@
+"""The life of a drive: bytes that hosts can write until UBER or wear reaches a limit.
+
+The states of wear run as points of a sweep (``run``, ``state``), the next ones are chosen and the
+end is calculated (``projection``, ``life``), and told (``result``, ``words``, ``picture``).
+"""
+
+from flashscape.lifetime.life import Conditions, Limits
+from flashscape.lifetime.result import DOCUMENT, PICTURE, Lifetime
+from flashscape.lifetime.run import lifetime
+from flashscape.lifetime.state import WearState
+
+__all__ = [
+    "DOCUMENT",
+    "PICTURE",
+    "Conditions",
+    "Lifetime",
+    "Limits",
+    "WearState",
+    "lifetime",
+]
