@@ -8,5 +8,6 @@ STUDIES: tuple[str, ...] = (
     "design_tradeoffs_performance",
     "tiny_tail_flash",
     "design_tradeoffs_reliability",
+    "together",
 )
 """Folders that `flashscape reproduce` knows: add one line for a new study."""

@@ -2,10 +2,12 @@
 //! granted on time, and resumed afterwards.
 
 use crate::common::{self, Bench, Override, set};
+use crate::errors::errors;
 use crate::poised;
+use drive::OpKind;
 use drive::policies::suspension::Suspension;
 use host::Kind;
-use metrics::State;
+use metrics::{Holder, State};
 
 const US: u64 = 1_000;
 const PAGE: u64 = 4_096;
@@ -51,6 +53,22 @@ fn without_suspension_a_read_waits_for_the_whole_erase() {
     let (finished, bench) = answered(&[], &[1_000]);
     assert_eq!(finished, [2_225 + 125]);
     assert_eq!(bench.device.counters().suspensions, 0);
+}
+
+#[test]
+fn a_re_read_suspends_the_erase_that_resumed_while_the_read_was_decoded() {
+    // 150 errors take one re-read.
+    let es = routed("policy = \"suspend\"", "policy = \"es\"");
+    let (mut bench, start) = erasing(&[&es[..], &errors(150.5, 0.0)].concat());
+    while bench.device.counters().commands(OpKind::Erase, Holder::Erase) == 0 {
+        assert!(bench.step());
+    }
+    let now = bench.device.now().as_ns() + 100 * US;
+    assert!(now > start);
+    let read = bench.submit(now, Kind::Read, poised::page(0, 1), PAGE);
+    bench.settle();
+    assert_eq!(bench.done(read).latency(), 2 * (125 + 10) * US);
+    assert_eq!(bench.device.counters().suspensions, 2);
 }
 
 #[test]

@@ -151,8 +151,8 @@ def conditional() -> dict[str, Any]:
 
 
 TASKS = 8
-"""Tasks of the paper's FTL at a time. A bin is the whole drive with superblocks over all dies, so
-its GC has as many moves under way."""
+"""Moves of a bin under way, with superblocks over all dies: a bin is the whole drive then, whose
+firmware has so many tasks at a time."""
 
 
 def stripes(data_pages: int | None, *streams: str) -> dict[str, Any]:

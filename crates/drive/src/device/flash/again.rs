@@ -75,6 +75,13 @@ impl Flash {
         op.holder = Holder::ReRead;
         op.asks_for = AsksFor::Data;
         op.since = time.now;
-        self.resume(time, p, std::iter::once(id));
+        let group = op.group;
+        self.begin_wait(time, id);
+        self.requeue(p, id);
+        if self.has_work(group) {
+            // Like any other read it requests the suspension of what began in the meantime.
+            self.read_meets_work(time, p, id);
+        }
+        self.serve(time, p, group);
     }
 }

@@ -158,25 +158,30 @@ impl Flash {
         p: &mut P,
         id: OpId,
     ) {
-        let Op { group, cells, kind, class, .. } = self.ops[id];
+        let Op { group, kind, .. } = self.ops[id];
         self.groups[group].push_back(&mut self.ops, id);
         if kind == OpKind::Read {
-            let mut place = 0;
-            // By index: an operation suspended at once serves reads, and others may begin
-            // meanwhile.
-            while let Some(working) = self.working[group].get(place) {
-                if working.stage == Stage::AtWork
-                    && working.cells & cells != 0
-                    && !self.groups[group].is_reserved(working.cells | cells)
-                    && (class.is_read() || !self.rules_of(working).hosts_only)
-                {
-                    self.meet(time, group, place, 1);
-                    self.consider(time, p, group, place);
-                }
-                place += 1;
-            }
+            self.read_meets_work(time, p, id);
         }
         self.serve(time, p, group);
+    }
+
+    /// Routes a read that waits in its queue, for each operation at work on its cells.
+    pub(super) fn read_meets_work<P: Placement>(&mut self, time: &mut Time, p: &mut P, id: OpId) {
+        let Op { group, cells, class, .. } = self.ops[id];
+        let mut place = 0;
+        // By index: an operation suspended at once serves reads, and others may begin meanwhile.
+        while let Some(working) = self.working[group].get(place) {
+            if working.stage == Stage::AtWork
+                && working.cells & cells != 0
+                && !self.groups[group].is_reserved(working.cells | cells)
+                && (class.is_read() || !self.rules_of(working).hosts_only)
+            {
+                self.meet(time, group, place, 1);
+                self.consider(time, p, group, place);
+            }
+            place += 1;
+        }
     }
 
     /// Routes all reads that wait for the cells of an operation.

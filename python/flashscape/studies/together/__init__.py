@@ -1,0 +1,1 @@
+"""The techniques of three papers in one drive, alone and together."""
