@@ -123,6 +123,7 @@ def state(cycles: int, amplification: float, uber: float | None = None, **more) 
         "uber": uber,
         "uber_counted": None if uber is None else 0.0,
         "lost_units": None if uber is None else 0,
+        "moved_units": None if uber is None else 0,
         "bits_read": None if uber is None else 10**9,
         "added_cycles": 2.0,
         "erases_of_a_block": 3.0,
@@ -180,6 +181,9 @@ def test_a_drive_that_fails_from_the_beginning_has_no_life():
     assert (found.ends_by, found.cycles, found.tbw, found.dwpd) == ("uber", 0, 0, 0)
     assert "1e-09 at 500 cycles, the least that were run" in found.verdict[0]
     assert "lower --cycles" in found.verdict[0]
+    assert "less than 500 cycles; how long it is was not looked for" in found.verdict[1]
+    never = life(state(0, 4.0, 1e-9), state(900, 4.0, 1e-8))
+    assert "hosts can write nothing" in never.verdict[1]
 
 
 def test_notes_tell_which_figures_mislead():
@@ -187,6 +191,7 @@ def test_notes_tell_which_figures_mislead():
         return "; ".join(life(state(0, 4.0, 1e-20, **more)).notes)
 
     assert notes(lost_units=100) == ""
+    assert "lost data that they moved" in notes(lost_units=100, moved_units=7)
     assert "fewer than 100" in notes(lost_units=99)
     assert "not known to be steady" in notes(is_steady=False)
     assert "erased 0.80 bytes" in notes(erased_for_each_programmed=0.8)

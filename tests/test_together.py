@@ -20,7 +20,7 @@ def test_claims_have_exhibits_and_no_faults():
     paper, claims, faults = read_data(FOLDER)
     assert not any(each.problems for each in faults)
     assert list(paper.exhibits) == ["combinations"]
-    assert [claim.id for claim in claims] == [f"X-{number}" for number in range(1, 7)]
+    assert [claim.id for claim in claims] == [f"X-{number}" for number in range(1, 8)]
 
 
 def test_every_combination_of_techniques_is_a_scheme():
@@ -34,7 +34,7 @@ def test_all_drives_are_sound_and_hosts_see_the_same_space(setting):
         fs.Experiment.from_dict(run.experiment).derived
         for run in combinations.exhibit.declared(setting)
     ]
-    assert len(derived) == 24
+    assert len(derived) == 24 + 2
     assert len({each["capacity"]["exported_bytes"] for each in derived}) == 1
     assert {each["durations_ns"]["erase"] for each in derived} == {5_000_000}
 
@@ -45,7 +45,9 @@ def test_schemes_differ_by_their_techniques_alone():
 
     base = of("")
     assert of("s") == base | {"scheduler": {"suspension": "es"}}
-    assert set(of("r")["ftl"]) - set(base["ftl"]) == {"parity", "allocation"}
+    layout = {"parity": {"width": 8}, "allocation": {"pool": "die"}}
+    routing = {"read_routing": {"policy": "reconstruct", "convert": "profitable"}}
+    assert of("r") == base | {"ftl": base["ftl"] | layout, "scheduler": routing}
     assert of("h")["ftl"]["superblock"]["width"] == {"collection": 16}
     # All data has parity beside reconstruction, so moved data needs none of its own.
     assert "superblock" not in of("rh")["ftl"]

@@ -189,6 +189,7 @@ pub fn preparation(experiment: &Experiment) -> Option<Value> {
     let mut awake = json!(drive);
     ASLEEP.iter().for_each(|part| forget(&mut awake, part));
     forget(&mut awake["ftl"], "read_recovery");
+    forget(&mut awake["ftl"], "read_recovery_levels");
     forget(&mut awake["ftl"], "tasks");
     ASLEEP_OF_GC.iter().for_each(|key| forget(&mut awake["ftl"]["gc"], key));
     awake["nand"] = json!({ "endurance": drive.nand.endurance });

@@ -174,7 +174,7 @@ pub struct SuperblockConfig {
 }
 
 /// Limit of the firmware's tasks. A task is one operation of garbage collection, wear-leveling or
-/// scrubbing, or the read of a member of a stripe of a superblock for a rebuild. Source: [FAST19].
+/// scrubbing, or the read of a member of a stripe for a rebuild. Source: [FAST19].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TasksConfig {

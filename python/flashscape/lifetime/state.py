@@ -28,6 +28,8 @@ class WearState:
     """UBER from mapping units that hosts did not get."""
     lost_units: int | None
     """Those mapping units."""
+    moved_units: int | None
+    """Mapping units that GC and scrubbing lost when they moved them: in no UBER."""
     bits_read: int | None
     added_cycles: float
     """Erases of a block at the end, the mean: filling, ageing and the run."""
@@ -69,6 +71,7 @@ class WearState:
             uber=uber.get("expected"),
             uber_counted=uber.get("counted"),
             lost_units=uber.get("units"),
+            moved_units=uber.get("moved_units"),
             bits_read=uber.get("bits_read"),
             added_cycles=(wear["erase_count"] or {}).get("mean", 0.0),
             erases_of_a_block=wear["erases"] / max(blocks, 1),

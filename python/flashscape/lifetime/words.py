@@ -28,7 +28,9 @@ def verdict(life: Life) -> list[str]:
     """Return the limits, the bytes until the first, and the time, as sentences."""
     lines = [*_of_uber(life), *_of_wear(life)]
     if not life.cycles:
-        return [*lines, "So hosts can write nothing: 0 TBW, 0 DWPD."]
+        first = life.states[0].cycles
+        unknown = f"So the life is less than {first:,} cycles; how long it is was not looked for."
+        return [*lines, unknown if first else "So hosts can write nothing: 0 TBW, 0 DWPD."]
     least = "at least " if life.ends_by is None else ""
     capacity = units.size(life.conditions.exported_bytes)
     lines.append(
@@ -68,8 +70,8 @@ def _of_uber(life: Life) -> list[str]:
     if below is None:
         more = "; name lower --cycles to find the crossing" if above else ""
         return [
-            f"UBER is {life.states[0].uber:.3g} at {above:,} cycles, the least that were run, and "
-            f"so above {limit:g} from the beginning{more}."
+            f"UBER is {life.states[0].uber:.3g} at {above:,} cycles, the least that were run: "
+            f"above {limit:g}{more}."
         ]
     return [
         f"UBER reaches {limit:g} at {life.uber_cycles:,.0f} cycles, between {below:,} and "
@@ -180,6 +182,13 @@ def _of_failures(life: Life) -> list[str]:
         lines.append(
             f"{_share(life, few)} fewer than {_EVENTS} mapping units were lost: there the counted "
             "UBER says nothing, and only the summed one counts"
+        )
+    if lost := [each for each in life.states if each.moved_units]:
+        most = max(lost, key=lambda state: state.moved_units or 0)
+        lines.append(
+            f"{_share(life, lost)} GC and scrubbing lost data that they moved, at {most.cycles:,} "
+            f"cycles {most.moved_units:,} mapping units: these are in no UBER, so hosts lose more "
+            "than it says"
         )
     above, limit = life.bracket.above, life.limits.uber or 0.0
     later = [each for each in life.states if above is not None and each.cycles > above]

@@ -34,6 +34,9 @@ pub fn check(experiment: &Experiment, problems: &mut Problems) {
         ),
     ];
     for (_, fault, remedy) in refused.iter().filter(|(is_given, ..)| *is_given) {
-        problems.push(PATH, format!("{fault}; {remedy}, or leave tasks out"));
+        problems.push(
+            PATH,
+            format!("{fault}; {remedy}, or leave tasks out (tasks = \"none\" if a preset has it)"),
+        );
     }
 }

@@ -238,6 +238,7 @@ impl Base {
         transfer: Span,
     ) -> OpId {
         self.ask(Ask {
+            slots: 0,
             kind,
             holder,
             owner,

@@ -18,6 +18,8 @@ pub struct Piece {
     planes: u64,
     /// Codewords of them that it transfers.
     words: u32,
+    /// Slots of the units that these are of.
+    slots: u64,
 }
 
 impl Piece {
@@ -51,6 +53,7 @@ impl Base {
     ) -> Ask {
         self.space.ftl.begin_read(piece.block);
         Ask {
+            slots: piece.slots,
             kind: OpKind::Read,
             holder,
             owner,
@@ -80,11 +83,11 @@ impl Base {
         let (block, place) = layout.block_and_place(ppn);
         let (batch, slot) = layout.batch_and_slot(place);
         let start = u64::from(lpn.0) * layout.unit_bytes;
-        let shape = self.flash.shape();
+        let (shape, slots) = (self.flash.shape(), 1 << slot);
         if layout.unit_bytes <= layout.page_bytes {
             let (row, planes) = (layout.first_row(batch), layout.planes_of_slot(slot));
             let words = shape.words_of(start, from, to);
-            return self.add(pieces, Piece { block, batch, row, planes, words });
+            return self.add(pieces, Piece { block, batch, row, planes, words, slots });
         }
         // A unit of several pages: only those that the range touches.
         let first = from.saturating_sub(start) / layout.page_bytes;
@@ -94,7 +97,7 @@ impl Base {
             let row = layout.first_row(batch) + (in_batch / u64::from(layout.block_planes)) as u32;
             let planes = 1 << (in_batch % u64::from(layout.block_planes));
             let words = shape.words_of(start + page * layout.page_bytes, from, to);
-            self.add(pieces, Piece { block, batch, row, planes, words });
+            self.add(pieces, Piece { block, batch, row, planes, words, slots });
         }
     }
 
@@ -107,6 +110,7 @@ impl Base {
         {
             last.planes |= piece.planes;
             last.words += piece.words;
+            last.slots |= piece.slots;
             return;
         }
         pieces.push(piece);

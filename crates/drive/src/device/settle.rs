@@ -114,6 +114,7 @@ impl Device {
             | Owner::CollectParity(_)
             | Owner::StripeRead(..)
             | Owner::CollectStripeRead(..)
+            | Owner::ScrubStripeRead(..)
             | Owner::ScrubRead(_)
             | Owner::ScrubWrite(_)
             | Owner::ScrubErase
@@ -151,7 +152,9 @@ impl Device {
                 base.vacate(id);
                 base.parity_ended(id, stream);
             }
-            Owner::StripeRead(recovery, member) | Owner::CollectStripeRead(recovery, member) => {
+            Owner::StripeRead(recovery, member)
+            | Owner::CollectStripeRead(recovery, member)
+            | Owner::ScrubStripeRead(recovery, member) => {
                 end_read(base, gc, id);
                 self.member_read(id, (recovery, member));
             }

@@ -14,6 +14,9 @@ pub fn of_run(run: &Run, measured: &Measured) -> Value {
     let later = counters.later_decodes();
     let bits = 8 * bytes_read(measured);
     let failed = counters.unrecovered[Holder::HostRead as usize];
+    // The loss of these is found by no read of a host, so it is in no rate of such reads.
+    let moved: u64 =
+        [Holder::GcRead, Holder::Scrub].iter().map(|of| counters.unrecovered[*of as usize]).sum();
     let over_bits = |units: f64| (bits > 0).then(|| units / bits as f64);
     json!({
         "first_decodes": {
@@ -43,6 +46,7 @@ pub fn of_run(run: &Run, measured: &Measured) -> Value {
         "uber": {
             "bits_read": bits,
             "units": failed,
+            "moved_units": moved,
             "counted": over_bits(failed as f64),
             "expected_units": counters.expected,
             "expected": over_bits(counters.expected),

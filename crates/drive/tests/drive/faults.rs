@@ -68,6 +68,33 @@ fn a_faulty_page_is_read_again_up_to_the_limit_and_then_lost() {
 }
 
 #[test]
+fn a_fault_of_one_plane_costs_the_units_on_that_plane() {
+    // Two planes with two mapping units on each of their pages; of the first four units the last one is
+    // trimmed. So the move of the others reads two on plane 0, and one on plane 1.
+    let two_planes = [
+        set("geometry.planes_per_die", 2),
+        set("ftl.block_planes", 2),
+        set("ftl.unit", "2 KiB"),
+        set("concurrency", "{ read = 'die', program = 'die', erase = 'die' }"),
+        set("ftl.scrub.interval", "10 ms"),
+        set("ftl.scrub.choice", "oldest"),
+    ];
+    let unit = PAGE / 2;
+    for (plane, lost) in [(0, &[0, 1][..]), (1, &[2])] {
+        let fault = format!("pages = [{{ plane = {plane}, block = 0, page = 0 }}]");
+        let mut bench = Bench::filled(&[&faults(&fault, 0)[..], &two_planes].concat());
+        bench.submit(0, Kind::Trim, 3 * unit, unit);
+        bench.until(19 * MS);
+        assert_eq!(bench.device.ftl().poisoned_units() as usize, lost.len(), "plane {plane}");
+        let reads: Vec<u32> =
+            (0..3).map(|at| bench.submit(19 * MS, Kind::Read, at * unit, unit)).collect();
+        bench.until(20 * MS - 1);
+        let failed = (0..3).filter(|at| bench.done(reads[*at as usize]).failed > 0);
+        assert_eq!(failed.collect::<Vec<u64>>(), lost, "plane {plane}");
+    }
+}
+
+#[test]
 fn neither_re_reads_nor_soft_decoding_mend_a_fault_but_the_stripe_does() {
     let softly = [
         set("nand.errors.corrects", 75),

@@ -129,7 +129,10 @@ _MANAGEMENT: dict[str, Any] = {
     }
 }
 
-_CONDITIONAL = {"policy": "conditional", "protected": 1, "unprotected": 3}
+CUT_OFFS = (1, 2, 3)
+"""Re-reads until HRM gives protected data up; the paper names none. Schemes have the first."""
+
+_UNPROTECTED = 3
 
 _SELECTIVE: dict[str, Any] = {
     "ftl": {
@@ -139,7 +142,7 @@ _SELECTIVE: dict[str, Any] = {
 }
 
 
-def drive(setting: Setting, cycles: int, scheme: str) -> dict[str, Any]:
+def drive(setting: Setting, cycles: int, scheme: str, cut_off: int = CUT_OFFS[0]) -> dict[str, Any]:
     """Return the drive of a scheme at some wear."""
     made = _base(setting, cycles)
     if "s" in scheme:
@@ -148,7 +151,11 @@ def drive(setting: Setting, cycles: int, scheme: str) -> dict[str, Any]:
         made = merged(made, _RECONSTRUCTION)
     if "h" in scheme:
         made = merged(made, _MANAGEMENT)
-        made["ftl"]["read_recovery"] = _CONDITIONAL
+        made["ftl"]["read_recovery"] = {
+            "policy": "conditional",
+            "protected": cut_off,
+            "unprotected": _UNPROTECTED,
+        }
         if "r" not in scheme:
             made = merged(made, _SELECTIVE)
     return made

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from flashscape.reproduce import Answer, Exhibit, Figure, Run, along, percentile, plots
 from flashscape.studies.together._drives import (
     AGES,
+    CUT_OFFS,
     PER_SECOND,
     SCHEMES,
     TECHNIQUES,
@@ -41,27 +42,27 @@ LOAD: dict[str, Any] = {
 }
 
 
-def _name(age: str, scheme: str) -> str:
-    return f"{age}-{scheme}"
+def _name(age: str, scheme: str, cut_off: int = CUT_OFFS[0]) -> str:
+    return f"{age}-{scheme}{'' if cut_off == CUT_OFFS[0] else f'-{cut_off}'}"
 
 
 @exhibit.runs
 def runs(setting: Setting) -> list[Run]:
-    """Return each scheme at each age."""
-    return [
-        Run(
-            _name(age, scheme),
-            {
-                "title": f"{age}, {title}",
-                "drive": drive(setting, cycles, "" if scheme == NONE else scheme),
-                "precondition": {"fill": "random", "age": {"overwrites": 1.5}},
-                "workload": [LOAD],
-                "run": {"time": f"{seconds(setting)} s"},
-            },
-        )
-        for age, cycles in AGES.items()
-        for scheme, title in SCHEMES.items()
-    ]
+    """Return each scheme at each age, and one of them on an old drive by its cut-off."""
+    made = [_run(setting, age, scheme) for age in AGES for scheme in SCHEMES]
+    return made + [_run(setting, "old", "rh", cut_off) for cut_off in CUT_OFFS[1:]]
+
+
+def _run(setting: Setting, age: str, scheme: str, cut_off: int = CUT_OFFS[0]) -> Run:
+    gives_up = "" if cut_off == CUT_OFFS[0] else f", gives up after {cut_off} re-reads"
+    experiment = {
+        "title": f"{age}, {SCHEMES[scheme]}{gives_up}",
+        "drive": drive(setting, AGES[age], "" if scheme == NONE else scheme, cut_off),
+        "precondition": {"fill": "random", "age": {"overwrites": 1.5}},
+        "workload": [LOAD],
+        "run": {"time": f"{seconds(setting)} s"},
+    }
+    return Run(_name(age, scheme, cut_off), experiment)
 
 
 def _result(runs: Outcomes, age: str, scheme: str) -> Result:
@@ -154,6 +155,23 @@ def old(runs: Outcomes) -> Answer:
     return _combined(runs, "old")
 
 
+@exhibit.measures("X-7")
+def cut_offs(runs: Outcomes) -> Answer:
+    """Return the tail and lost data of reconstruction and HRM on an old drive, by cut-off."""
+    told = []
+    for cut_off in CUT_OFFS:
+        found = runs[_name("old", "rh", cut_off)].result
+        tail = percentile(found.read, TAIL).text("ns")
+        told.append(f"{cut_off} re-reads: p99.99 {tail}, {_lost(found):,} units lost")
+    return Answer("; ".join(told))
+
+
+def _lost(result: Result) -> int:
+    """Return mapping units that reads of hosts did not get, or that moves lost."""
+    uber = result.summary["errors"]["uber"]
+    return int(uber["units"] + uber["moved_units"])
+
+
 def _by_age(runs: Outcomes, figure: Any) -> dict[str, dict[str, float | None]]:
     return {
         age: {title: figure(_result(runs, age, scheme)) for scheme, title in SCHEMES.items()}
@@ -212,7 +230,7 @@ def tabled(runs: Outcomes) -> pl.DataFrame:
                     "of_parity": writes["parity"],
                     "cycles_per_drive_write": _cycles(runs, found),
                     "rebuilds": sum(errors["rebuilds"].values()),
-                    "unrecovered_units": errors["unrecovered_units"].get("host_read", 0),
+                    "lost_units": _lost(found),
                     "counted_uber": errors["uber"]["counted"],
                     "expected_uber": errors["uber"]["expected"],
                 }

@@ -1,8 +1,8 @@
 //! Reads that meet faults of flash.
 
 use crate::device::errors::{Errors, ReadOf, RecoveryId};
-use engine::Instant;
-use ftl::{Batch, Ftl};
+use engine::{Instant, bits};
+use ftl::{Batch, Ftl, Layout};
 use nand::errors::{Fault, Wrong};
 use std::ops::Range;
 
@@ -38,7 +38,7 @@ impl Errors {
         if self.faults.is_none() {
             return;
         }
-        for (row, plane, words) in read.pages(self.bytes_per_word) {
+        for (row, plane, words) in read.pages(&ftl.layout) {
             let Some(fault) = self.fault((ftl, now), read.at, plane, row) else { continue };
             let recovery = &mut self.recoveries[id];
             let of_page = recovery.wrong.iter_mut().filter(|wrong| words.contains(&wrong.word));
@@ -57,19 +57,19 @@ impl Errors {
 impl ReadOf {
     /// The pages of a read: row, plane and the numbers of its codewords among those of the read, as
     /// [`Errors::read`] counts them.
-    pub(super) fn pages(
+    fn pages<'a>(
         &self,
-        bytes_per_word: u64,
-    ) -> impl Iterator<Item = (u32, u32, Range<u32>)> + use<> {
-        let Self { row, rows, planes, bytes, .. } = *self;
-        let (count, words) = (u64::from(planes.count_ones()), bytes.div_ceil(bytes_per_word));
-        (row..row + rows).flat_map(move |at_row| {
-            (0..).zip(engine::bits(planes)).map(move |(at, plane)| {
-                // Planes share the codewords of a row as evenly as they can.
-                let before = u64::from(at_row - row) * words;
-                let [from, to] = [at, at + 1].map(|at| (before + at * words / count) as u32);
-                (at_row, plane as u32, from..to)
-            })
+        layout: &'a Layout,
+    ) -> impl Iterator<Item = (u32, u32, Range<u32>)> + use<'a> {
+        let Self { row, rows, planes, words, .. } = *self;
+        let mut first = 0;
+        let pages = (row..row + rows)
+            .flat_map(move |row| (0..).zip(bits(planes)).map(move |(at, plane)| (row, at, plane)));
+        pages.map(move |(row, at, plane)| {
+            let plane = plane as u32;
+            let from = first;
+            first += words.on_plane(layout, planes, (at, plane));
+            (row, plane, from..first)
         })
     }
 }

@@ -13,6 +13,7 @@ mod rate;
 mod rebuild;
 mod recover;
 mod stripes;
+mod words;
 
 pub use counters::{ErrorCounters, FirstDecodes};
 
@@ -30,6 +31,7 @@ use nand::errors::{Code, Counting, SoftDecoding, Wrong, thin};
 use rate::Rates;
 use std::collections::BTreeSet;
 use std::ops::Range;
+use words::Words;
 
 /// Errors of a drive's flash, and reads that are being recovered.
 #[derive(Clone)]
@@ -89,6 +91,8 @@ struct Recovery {
     rebuild: Rebuild,
     /// Reads of the other members of its stripe, units that these did not get, and their blame.
     members: Join,
+    /// True if no stripe can tell the data, although it has parity.
+    is_unprotected: bool,
     /// The unit of the read that each member tells, if there is a stripe for each unit.
     of_member: Vec<u32>,
     lost: BTreeSet<u32>,
@@ -110,6 +114,7 @@ impl Recovery {
             op,
             rebuild: Rebuild::No,
             members: Join::default(),
+            is_unprotected: false,
             of_member: Vec::new(),
             lost: BTreeSet::new(),
             blame: Blame::NONE,
@@ -139,8 +144,8 @@ pub struct ReadOf {
     pub rows: u32,
     /// Planes of each row, counted from the bin's first.
     pub planes: u64,
-    /// Bytes of each row that were transferred.
-    pub bytes: u64,
+    /// Codewords of each row that were transferred.
+    pub words: Words,
     pub holder: Holder,
     /// True if a host lacks what this read does not bring.
     pub is_wanted: bool,
@@ -213,14 +218,11 @@ impl Errors {
     /// Reads for the first time: finds the codewords that cannot be decoded, and counts what was read.
     fn read(&mut self, ftl: &Ftl, now: Instant, read: &ReadOf) {
         self.wrong.clear();
-        let planes = u64::from(read.planes.count_ones());
-        let words = read.bytes.div_ceil(self.bytes_per_word);
         let (mut first, mut worst) = (0, None);
         for row in read.row..read.row + read.rows {
             for (at, plane) in (0..).zip(engine::bits(read.planes)) {
-                // Planes share the codewords of a row as evenly as they can.
-                let words = ((at + 1) * words / planes - at * words / planes) as u32;
                 let plane = plane as u32;
+                let words = read.words.on_plane(&ftl.layout, read.planes, (at, plane));
                 match self.fault((ftl, now), read.at, plane, row) {
                     Some(fault) if words > 0 => {
                         worst = worst.max(Some(fault));
@@ -277,7 +279,7 @@ impl Errors {
                 let member = if self.levels.is_empty() && of_members == most {
                     unit
                 } else {
-                    self.fails(rate, of_unit, of_members, true)
+                    self.fails(rate, of_unit, of_members, !self.policy.gives_up_at_once())
                 };
                 units * unit * any(width - 1, member)
             }

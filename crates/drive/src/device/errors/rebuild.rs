@@ -43,8 +43,7 @@ impl Base {
             let xor = self.xor;
             return self.schedule_rebuilt(id, self.time.now + xor);
         }
-        let is_moved = self.flash.op(id).is_collection();
-        let owner = if is_moved { Owner::CollectStripeRead } else { Owner::StripeRead };
+        let owner = self.flash.op(id).owner_of_members();
         for (member, at) in (0..).zip(members) {
             self.ask_member(id, at, owner(recovery, member));
         }
@@ -70,6 +69,7 @@ impl Base {
         let Op { bin, class, transfer, row, .. } = *self.flash.op(id);
         self.space.ftl.begin_read(at.block);
         self.ask_for_rebuild(Ask {
+            slots: of.slots,
             kind: OpKind::Read,
             holder: Holder::Rebuild,
             owner,
@@ -113,12 +113,12 @@ impl Base {
     /// Ends the rebuild of a read's data, which its owner gets now, as far as all members could be
     /// read.
     pub(super) fn end_rebuild(&mut self, id: OpId, recovery: RecoveryId) {
-        let xor = self.xor;
+        let (xor, words) = (self.xor, self.words_of(id));
+        self.note_last_re_reads(recovery);
         let errors = self.errors.as_mut().expect("flash has errors");
         let Recovery { wrong, lost, blame, holder, .. } = &mut errors.recoveries[recovery];
-        let words = errors.words_of_unit;
         // Units whose other members could be read are there again.
-        wrong.retain(|wrong| lost.contains(&(wrong.word / words)));
+        wrong.retain(|wrong| lost.contains(&words.unit_of(wrong.word)));
         let (is_lost, holder) = (!wrong.is_empty(), *holder);
         blame.charge(State::Xor, xor);
         if !self.flash.op(id).is_collection() {

@@ -2,6 +2,7 @@
 
 use crate::device::Device;
 use crate::device::base::Base;
+use crate::device::errors::words::Words;
 use crate::device::errors::{ErrorCounters, Errors, ReadOf, Rebuild, Recovery};
 use crate::device::event::Event;
 use crate::device::flash::counters::OpKind;
@@ -43,6 +44,9 @@ impl Device {
             Owner::Read(request, _) if base.errors().has_levels() => {
                 self.port.requests[request].recovery_level
             }
+            Owner::Rebuild(rebuild, _) if base.errors().has_levels() => {
+                self.port.recovery_level_of(rebuild)
+            }
             _ => RecoveryLevel::DEFAULT,
         };
         base.read_with_errors(ended.id, level)
@@ -55,8 +59,7 @@ impl Device {
         let recovery = self.base.errors().recovery_of(id).expect("it is being recovered");
         let is_due = self.base.errors().recoveries[recovery].rebuild == Rebuild::Due;
         if is_due && self.base.space.ftl.layout.stripes.is_some() {
-            self.begin_rebuild_of_units(id, recovery);
-            return None;
+            return self.begin_rebuild_of_units(id, recovery);
         }
         self.base.go_on_undecoded(id, recovery)
     }
@@ -84,11 +87,51 @@ impl Base {
             Rebuild::InVain => {
                 self.decode = Span::ZERO;
                 self.flash.hold_nothing(id);
+                self.note_last_re_reads(recovery);
                 self.give_up(id, recovery);
                 return Some(Ended { id, owner: self.flash.op(id).owner });
             }
         }
         None
+    }
+
+    /// Notes how many re-reads the read needed that goes to its owner now.
+    pub(super) fn note_last_re_reads(&mut self, recovery: RecoveryId) {
+        let errors = self.errors();
+        errors.last_re_reads = errors.recoveries[recovery].re_reads;
+    }
+
+    /// Takes the next step of a read whose stripe cannot tell its data, as if that had no parity. It is
+    /// decoded, and has freed its units. Returns the read if it is over.
+    pub(super) fn go_on_unprotected(&mut self, id: OpId, recovery: RecoveryId) -> Option<Ended> {
+        let errors = self.errors();
+        let of = &mut errors.recoveries[recovery];
+        (of.is_unprotected, of.rebuild) = (true, Rebuild::No);
+        let (holder, step) = (of.holder, errors.next_step(recovery, false));
+        errors.counters.rebuilds[holder as usize] -= 1;
+        if matches!(step, Step::ReRead | Step::SoftDecoding) {
+            errors.begin_step(recovery, step);
+            self.note_attempt(id, step);
+            self.flash.begin_again(&mut self.time, &mut self.space, id);
+            return None;
+        }
+        // As it holds nothing when it ends, its task ends here.
+        self.rebuilds_task(id);
+        self.decode = Span::ZERO;
+        self.flash.hold_nothing(id);
+        self.note_last_re_reads(recovery);
+        self.give_up(id, recovery);
+        Some(Ended { id, owner: self.flash.op(id).owner })
+    }
+
+    /// Counts an attempt that has failed, and that a further sense follows.
+    fn note_attempt(&mut self, id: OpId, step: Step) {
+        // The owner counts the rows of the last attempt.
+        let (block, rows) = (self.flash.op(id).block, self.flash.transferred(id).rows);
+        self.space.ftl.note_sensed(block, rows);
+        if step == Step::ReRead {
+            self.space.ftl.note_re_read(block);
+        }
     }
 
     pub(super) fn errors(&mut self) -> &mut Errors {
@@ -138,7 +181,8 @@ impl Base {
 
     /// Begins the next attempt, if the policy knows one; returns true if it does.
     fn next_attempt(&mut self, id: OpId, recovery: RecoveryId) -> bool {
-        let is_protected = self.is_protected(id);
+        let is_protected =
+            self.is_protected(id) && !self.errors().recoveries[recovery].is_unprotected;
         let step = self.errors().next_step(recovery, is_protected);
         let owner = self.flash.op(id).owner;
         let begins_anew = matches!(owner, Owner::Rebuild(..));
@@ -157,12 +201,7 @@ impl Base {
         debug_assert!(!matches!(owner, Owner::StreamOut(_)), "what streams is not decoded");
         self.errors().begin_step(recovery, step);
         if matches!(step, Step::ReRead | Step::SoftDecoding) {
-            // The owner counts the rows of the last attempt.
-            let (block, rows) = (self.flash.op(id).block, self.flash.transferred(id).rows);
-            self.space.ftl.note_sensed(block, rows);
-        }
-        if step == Step::ReRead {
-            self.space.ftl.note_re_read(self.flash.op(id).block);
+            self.note_attempt(id, step);
         }
         self.flash.step_aside(&mut self.time, &mut self.space, id);
         let at = self.time.now + decode;
@@ -209,7 +248,8 @@ impl Base {
         let of = self.flash.transferred(id);
         // An operation that has ended is behind its last row.
         let (rows, row) = (of.rows, row - of.rows);
-        ReadOf { at, row, rows, planes: of.planes, bytes: of.bytes, holder, is_wanted, level }
+        let words = self.words_of(id);
+        ReadOf { at, row, rows, planes: of.planes, words, holder, is_wanted, level }
     }
 
     /// Ends the recovery of a read whose data cannot be read. Its owner gets the number of mapping
@@ -226,31 +266,39 @@ impl Base {
             self.errors().lost_of_member = places;
             return;
         }
-        // A patrol only finds out, and a read that goes round is followed by one that does not.
-        if !matches!(op.owner, Owner::PatrolRead | Owner::Rebuild(..)) {
-            let unrecovered = &mut self.errors().counters.unrecovered[holder as usize];
-            *unrecovered += places.len() as u64;
-        }
-        let op = self.flash.op(id);
-        if let Owner::CollectRead(slots) | Owner::ScrubRead(slots) = op.owner {
-            let slots: Vec<u32> = bits(slots.bits()).map(|slot| slot as u32).collect();
-            for place in &places {
-                let ppn = Ppn(first.0 + slots[*place as usize]);
-                if self.space.ftl.is_valid(ppn) {
-                    self.space.ftl.poison(ppn);
-                }
+        let lost = match op.owner {
+            // A patrol only finds out, and a read that goes round is followed by one that does not.
+            Owner::PatrolRead | Owner::Rebuild(..) => 0,
+            Owner::CollectRead(slots) | Owner::ScrubRead(slots) => {
+                let slots: Vec<u32> = bits(slots.bits()).map(|slot| slot as u32).collect();
+                let pages = places.iter().map(|place| Ppn(first.0 + slots[*place as usize]));
+                // What is invalid by now, or was lost before, is no further loss.
+                let is_lost =
+                    |ppn: &Ppn| self.space.ftl.is_valid(*ppn) && !self.space.ftl.is_poisoned(*ppn);
+                let lost: Vec<Ppn> = pages.filter(is_lost).collect();
+                lost.iter().for_each(|ppn| self.space.ftl.poison(*ppn));
+                lost.len()
             }
-        }
+            _ => places.len(),
+        };
+        self.errors().counters.unrecovered[holder as usize] += lost as u64;
         self.flash.fail(id, places.len() as u8);
     }
 
     /// The mapping units that a read does not get, by their number among those that it reads.
     pub(super) fn units_without(&self, id: OpId, recovery: RecoveryId) -> BTreeSet<u32> {
         let errors = self.errors.as_ref().expect("flash has errors");
+        let words = self.words_of(id);
+        let wrong = &errors.recoveries[recovery].wrong;
+        wrong.iter().map(|wrong: &Wrong| words.unit_of(wrong.word)).collect()
+    }
+
+    /// Codewords of each row of a read.
+    #[inline]
+    pub(super) fn words_of(&self, id: OpId) -> Words {
+        let errors = self.errors.as_ref().expect("flash has errors");
         let of = self.flash.transferred(id);
-        let words_of_row = of.bytes.div_ceil(errors.bytes_per_word) as u32;
-        let unit = |wrong: &Wrong| (wrong.word % words_of_row) / errors.words_of_unit;
-        errors.recoveries[recovery].wrong.iter().map(unit).collect()
+        Words::new(of.bytes, errors.bytes_per_word, errors.words_of_unit, of.slots)
     }
 }
 
@@ -268,6 +316,7 @@ impl Errors {
         recovery.is_faulty = recovery.wrong.iter().any(Wrong::is_faulty);
         (recovery.op, recovery.rebuild) = (op, Rebuild::No);
         recovery.of_member.clear();
+        recovery.is_unprotected = false;
         if self.of_operation.len() <= op.0 as usize {
             self.of_operation.resize(op.0 as usize + 1, IdOrNone::NONE);
         }

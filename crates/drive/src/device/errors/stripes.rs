@@ -4,11 +4,11 @@
 use crate::device::Device;
 use crate::device::base::Base;
 use crate::device::errors::Rebuild;
-use crate::device::flash::op::{Op, Owner};
+use crate::device::flash::end::Ended;
+use crate::device::flash::op::Op;
 use crate::device::ids::{OpId, RecoveryId};
 use crate::device::join::Join;
 use crate::device::pieces::Piece;
-use crate::device::request::Touches;
 use crate::device::write::member::{Member, Others};
 use engine::bits;
 use ftl::{Lpn, Ppn};
@@ -25,40 +25,62 @@ struct Needed {
 }
 
 impl Device {
-    /// Asks for the other members of the stripes of the units that a read could not decode.
-    pub(super) fn begin_rebuild_of_units(&mut self, id: OpId, recovery: RecoveryId) {
+    /// Asks for the other members of the stripes of the units that a read could not decode. If a stripe
+    /// cannot tell its unit, the read goes on as one of data without parity.
+    pub(super) fn begin_rebuild_of_units(
+        &mut self,
+        id: OpId,
+        recovery: RecoveryId,
+    ) -> Option<Ended> {
         let Needed { pieces, of_member, lost } = self.needed_to_rebuild(id, recovery);
         let base = &mut self.base;
+        if !lost.is_empty() {
+            return base.go_on_unprotected(id, recovery);
+        }
         base.rebuilds_task(id);
         let xor = base.xor;
         let errors = base.errors();
         errors.counters.read_for_rebuilds += pieces.len() as u64;
         let of = &mut errors.recoveries[recovery];
         (of.members, of.blame) = (Join::of(pieces.len() as u32), Blame::NONE);
-        (of.of_member, of.lost) = (of_member, lost);
+        of.of_member = of_member;
+        of.lost.clear();
         of.rebuild = Rebuild::UnderWay;
         if pieces.is_empty() {
-            return base.schedule_rebuilt(id, base.time.now + xor);
+            base.schedule_rebuilt(id, base.time.now + xor);
+            return None;
         }
-        let is_moved = base.flash.op(id).is_collection();
-        let class = base.flash.op(id).class;
-        let owner = if is_moved { Owner::CollectStripeRead } else { Owner::StripeRead };
+        let (class, owner) = (base.flash.op(id).class, base.flash.op(id).owner_of_members());
         for (member, piece) in (0..).zip(pieces) {
             let ask = base.read_of_piece(piece, Holder::Rebuild, class, owner(recovery, member));
             base.ask_for_rebuild(ask);
         }
+        None
     }
 
-    /// What tells the units that a read could not decode. Nothing is read for units that have newer data
-    /// meanwhile, or whose data is still in memory because the update of their stripe has not ended.
+    /// What tells the units that a read could not decode. Nothing is read for units that have no data any
+    /// more, or whose data is in memory, or that were lost before.
     fn needed_to_rebuild(&self, id: OpId, recovery: RecoveryId) -> Needed {
         let Self { base, write, .. } = self;
-        let stripes = base.space.ftl.layout.stripes.expect("data has parity");
-        let units = self.units_of_read(id);
+        let (ftl, op) = (&base.space.ftl, base.flash.op(id));
+        let stripes = ftl.layout.stripes.expect("data has parity");
+        let first = ftl.layout.first_unit(op.block, op.batch).0;
+        let slots: Vec<usize> = bits(base.flash.transferred(id).slots).collect();
         let mut needed = Needed::default();
         for place in base.units_without(id, recovery) {
-            let Some(&(lpn, ppn)) = units.get(place as usize).or(units.last()) else { continue };
-            if write.member(base, lpn) != Some(Member::OnFlash(lpn, ppn)) {
+            let ppn = Ppn(first + slots[place as usize] as u32);
+            let lpn = ftl.holds(ppn);
+            let Some(Member::OnFlash(_, now_at)) = write.member(base, lpn) else { continue };
+            if now_at != ppn && ftl.is_valid(ppn) {
+                // It is placed by an update that has not ended, which keeps its data in memory.
+                continue;
+            }
+            // Other data may be where it was moved to, or where newer data is: the stripe tells that.
+            if ftl.is_poisoned(now_at) {
+                let is_moved_again = op.is_collection() && now_at == ppn;
+                if !is_moved_again {
+                    needed.lost.insert(place);
+                }
                 continue;
             }
             let others = write.others(base, stripes.of(lpn), |member| member == lpn);
@@ -66,7 +88,7 @@ impl Device {
                 needed.lost.insert(place);
                 continue;
             };
-            base.audit_rebuilt(ppn, &others);
+            base.audit_rebuilt(now_at, &others);
             for &(lpn, ppn) in &others.on_flash {
                 // Each unit has members of its own, so that it is known what depends on which.
                 let mut own = Vec::new();
@@ -76,34 +98,6 @@ impl Device {
             }
         }
         needed
-    }
-
-    /// Units that a read brings, with their pages, in the order of their numbers.
-    fn units_of_read(&self, id: OpId) -> Vec<(Lpn, Ppn)> {
-        let Self { base, write, port, .. } = self;
-        let op = base.flash.op(id);
-        let ftl = &base.space.ftl;
-        match op.owner {
-            Owner::CollectRead(slots) | Owner::ScrubRead(slots) => {
-                let first = ftl.layout.first_unit(op.block, op.batch).0;
-                let pages = bits(slots.bits()).map(|slot| Ppn(first + slot as u32));
-                pages.map(|ppn| (ftl.holds(ppn), ppn)).collect()
-            }
-            Owner::Read(request, _) => {
-                let (first, behind) = port.requests[request].command.units(&ftl.layout);
-                base.units_of_row(op, |lpn| (first..behind).contains(&lpn.0))
-            }
-            Owner::RmwRead(entry, _) => {
-                let own = write.buffer.entry(entry).lpn;
-                base.units_of_row(op, |lpn| lpn == own)
-            }
-            Owner::ParityRead(update, _) => {
-                let stripes = ftl.layout.stripes.expect("data has parity");
-                let own = write.stripe_of_update(update);
-                base.units_of_row(op, |lpn| stripes.of(lpn) == own)
-            }
-            _ => unreachable!("a read that stripes protect"),
-        }
     }
 }
 

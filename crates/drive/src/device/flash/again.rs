@@ -19,17 +19,18 @@ impl Flash {
     #[inline(never)]
     pub(super) fn note_transferred(&mut self, id: OpId, ask: &Ask) {
         let Ask { planes, rows, .. } = *ask;
-        let bytes = match ask.owner {
+        let (bytes, slots) = match ask.owner {
             Owner::CollectRead(slots) | Owner::ScrubRead(slots) => {
-                u64::from(slots.bits().count_ones()) * self.shape.unit_in_row
+                let slots = slots.bits();
+                (u64::from(slots.count_ones()) * self.shape.unit_in_row, slots)
             }
-            _ => ask.bytes,
+            _ => (ask.bytes, ask.slots),
         };
         let all = self.transferred.as_mut().expect("it is recorded");
         if all.len() <= id.0 as usize {
             all.resize(id.0 as usize + 1, Transferred::default());
         }
-        all[id.0 as usize] = Transferred { planes, bytes, rows };
+        all[id.0 as usize] = Transferred { planes, bytes, slots, rows };
     }
     /// The part of each row that an operation transfers.
     #[inline]

@@ -52,6 +52,8 @@ pub enum Owner {
     ScrubParity,
     /// A read of a page, to find out if its block is to be scrubbed.
     PatrolRead,
+    /// As `StripeRead`, for data that such a task moves.
+    ScrubStripeRead(RecoveryId, u32),
     /// A batch of a victim that is transferred out to a program in another package.
     StreamOut(OpId),
     /// A batch that came from another package, and its old place.
@@ -196,13 +198,27 @@ impl Op {
                 | Owner::ScrubErase
                 | Owner::ScrubParity
                 | Owner::PatrolRead
+                | Owner::ScrubStripeRead(..)
                 | Owner::StreamOut(_)
                 | Owner::Streamed(_)
         )
     }
     /// True for reads of other members of a stripe of a superblock.
     pub fn is_member(&self) -> bool {
-        matches!(self.owner, Owner::StripeRead(..) | Owner::CollectStripeRead(..))
+        matches!(
+            self.owner,
+            Owner::StripeRead(..) | Owner::CollectStripeRead(..) | Owner::ScrubStripeRead(..)
+        )
+    }
+    /// The owner of reads of members that rebuild what this operation reads.
+    pub fn owner_of_members(&self) -> fn(RecoveryId, u32) -> Owner {
+        if self.is_scrubbing() {
+            Owner::ScrubStripeRead
+        } else if self.is_collection() {
+            Owner::CollectStripeRead
+        } else {
+            Owner::StripeRead
+        }
     }
     /// True for operations of scrubbing that is a task of its own.
     #[inline]
@@ -214,6 +230,7 @@ impl Op {
                 | Owner::ScrubErase
                 | Owner::ScrubParity
                 | Owner::PatrolRead
+                | Owner::ScrubStripeRead(..)
         )
     }
     /// The batch of a started program or of a read.

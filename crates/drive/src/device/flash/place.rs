@@ -25,6 +25,9 @@ pub struct Ask {
     pub transfer: Span,
     /// Bytes of each row that a read transfers; of a read of collection, they follow from its slots.
     pub bytes: u64,
+    /// Slots of the units that a read transfers, if these are known; of a read of collection, they follow
+    /// from its owner.
+    pub slots: u64,
 }
 
 /// The part of a row that a read transfers.
@@ -34,6 +37,8 @@ pub struct Transferred {
     pub planes: u64,
     /// Bytes of each row.
     pub bytes: u64,
+    /// Slots of the units that these are of: bit `i` for slot `i`. 0 if they are not known.
+    pub slots: u64,
     /// Number of rows.
     pub rows: u32,
 }

@@ -138,6 +138,7 @@ impl Chip {
         };
         let transfer = self.flash.shape.of_row();
         let ask = Ask {
+            slots: 0,
             kind,
             holder,
             owner,

@@ -156,6 +156,7 @@ impl Gc {
         let class = base.class_of(bin);
         let command = number / base.flash.lanes();
         base.ask_erase(Ask {
+            slots: 0,
             kind: OpKind::Erase,
             holder: Holder::Erase,
             owner: Owner::CollectErase,

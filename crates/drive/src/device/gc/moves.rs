@@ -96,6 +96,7 @@ impl Gc {
             (OpKind::Read, reader, Owner::CollectRead(valid.into()))
         };
         base.ask(Ask {
+            slots: 0,
             kind,
             holder,
             owner,

@@ -68,6 +68,7 @@ impl Gc {
         let (planes, rows) = (layout.all_planes(), layout.rows_per_batch);
         let Op { class, transfer, bin, .. } = *base.flash.op(source);
         let ask = Ask {
+            slots: 0,
             kind: OpKind::Program,
             holder: self.writer_of(base, bin),
             owner: Owner::Streamed(from),

@@ -132,6 +132,7 @@ fn a_host_program_in_a_paced_bin_owes_moves() {
     device.base.space.task_mut(BIN).pace = pace;
     let payload = device.base.flash.payloads.new_empty();
     let ask = Ask {
+        slots: 0,
         kind: OpKind::Program,
         holder: Holder::HostProgram,
         owner: Owner::Flush(payload),

@@ -47,6 +47,9 @@ impl Port {
             if let Some(entry) = write.buffer.find(lpn) {
                 if write.serves(entry) {
                     base.audit_buffer_read(&mut self.requests, id, lpn, write.buffer.token(entry));
+                    if write.is_unread(entry) {
+                        self.requests.part_failed(id, 1);
+                    }
                 } else {
                     let part = self.requests[id].parts.add(1);
                     let pool = write.buffer.defer(entry, id, part, base.time.now - before.total());

@@ -12,7 +12,8 @@ use crate::device::pieces::Piece;
 use crate::device::port::Port;
 use crate::device::port::rebuilds::Rebuild;
 use crate::device::write::Write;
-use ftl::Lpn;
+use ftl::{Lpn, RecoveryLevel};
+
 use metrics::{Blame, Holder, State};
 
 impl Port {
@@ -96,6 +97,12 @@ impl Port {
         let (request, part, at) = (rebuild.request, rebuild.part, at + detours.xor);
         detours.rebuilds.remove(id);
         self.requests.part_done(request, part, at, &blame, base.flash.blames());
+    }
+
+    /// The read recovery level of the request that a rebuild is for.
+    pub(in crate::device) fn recovery_level_of(&self, id: RebuildId) -> RecoveryLevel {
+        let rebuilds = &self.detours.as_ref().expect("reads go round").rebuilds;
+        self.requests[rebuilds[id].request].recovery_level
     }
 
     /// The part of a request that an operation reads for, if it does.

@@ -103,6 +103,7 @@ impl Base {
     ) -> OpId {
         let layout = &self.space.ftl.layout;
         self.ask(Ask {
+            slots: 0,
             kind: OpKind::Program,
             holder,
             owner,

@@ -126,7 +126,9 @@ impl Base {
     /// Requests an operation that has waited, by the class that it has now.
     fn ask_late(&mut self, mut ask: Ask) -> OpId {
         let now = match ask.owner {
-            Owner::ScrubErase => self.space.class_of_scrubbing(ask.bin),
+            Owner::ScrubErase | Owner::ScrubStripeRead(..) => {
+                self.space.class_of_scrubbing(ask.bin)
+            }
             Owner::CollectErase | Owner::CollectStripeRead(..) => self.class_of(ask.bin),
             _ => ask.class,
         };

@@ -17,6 +17,7 @@ fn at(us: u64) -> Instant {
 
 fn ask(block: u32) -> Ask {
     Ask {
+        slots: 0,
         kind: OpKind::Erase,
         holder: Holder::Erase,
         owner: Owner::CollectErase,

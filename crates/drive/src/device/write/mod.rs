@@ -19,7 +19,7 @@ pub mod updates;
 pub mod why;
 
 use crate::config::{BufferConfig, DriveConfig, Durability};
-use crate::device::ids::{EntryId, UpdateId};
+use crate::device::ids::EntryId;
 use crate::device::join::{Aside, Join};
 use buffer::{Buffer, Stage};
 use by_entry::ByEntry;
@@ -133,10 +133,6 @@ impl Write {
     /// True if a stripe has an update under way: its pages do not agree with its parity.
     pub(in crate::device) fn is_updated(&self, stripe: StripeId) -> bool {
         self.updates.as_ref().is_some_and(|updates| updates.of(stripe).is_some())
-    }
-    /// The stripe of an update.
-    pub(in crate::device) fn stripe_of_update(&self, id: UpdateId) -> StripeId {
-        self.updates().updates[id].stripe
     }
     /// True if a partial write is an in-plane read-modify-write.
     pub(in crate::device) fn modifies(&self) -> bool {

@@ -63,6 +63,7 @@ impl Gc {
         let layout = &base.space.ftl.layout;
         let bin = layout.bin(at.block);
         let ask = Ask {
+            slots: 0,
             kind: OpKind::Read,
             holder: Holder::Scrub,
             owner: Owner::ScrubRead(valid.into()),
@@ -193,6 +194,7 @@ impl Gc {
     fn ask_scrub_erase(base: &mut Base, bin: BinId, block: BlockId, number: u32) {
         let command = number / base.flash.lanes();
         base.ask_erase(Ask {
+            slots: 0,
             kind: OpKind::Erase,
             holder: Holder::Erase,
             owner: Owner::ScrubErase,

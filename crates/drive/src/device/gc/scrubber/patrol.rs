@@ -37,6 +37,7 @@ impl Gc {
         };
         let words = layout.page_bytes / base.flash.shape().bytes_of(1);
         let ask = Ask {
+            slots: 0,
             kind: OpKind::Read,
             holder: Holder::Scrub,
             owner: Owner::PatrolRead,
