@@ -1,6 +1,7 @@
 //! Contradictions between settings, all reported at once, each with the figure that would resolve
 //! it; and the figures that follow from settings without contradictions.
 
+mod beside;
 mod buffer;
 mod collection;
 mod derived;

@@ -7,12 +7,13 @@ use crate::ids::{BlockId, Ppn};
 impl Ftl {
     /// True if the data of any unit may have been lost.
     #[inline]
-    pub fn has_poison(&self) -> bool {
+    pub(crate) fn has_poison(&self) -> bool {
         !self.poison.units.is_empty()
     }
     /// True if the data of a physical unit was lost.
+    #[inline]
     pub fn is_poisoned(&self, ppn: Ppn) -> bool {
-        self.poison.units.contains(&ppn)
+        self.has_poison() && self.poison.units.contains(&ppn)
     }
     /// Records that the data of a physical unit is lost.
     pub fn poison(&mut self, ppn: Ppn) {
@@ -34,7 +35,7 @@ impl Ftl {
     /// A copy of a unit without data has none, either.
     #[inline]
     pub(crate) fn copy_poison(&mut self, from: Ppn, to: Ppn) {
-        if self.has_poison() && self.is_poisoned(from) {
+        if self.is_poisoned(from) {
             self.poison(to);
         }
     }

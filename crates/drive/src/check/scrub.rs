@@ -1,13 +1,11 @@
 //! Contradictions of scrubbing.
 
+use super::beside::{Refused, refuse};
 use crate::config::DriveConfig;
 use ftl::{GcConfig, ScrubConfig, ScrubStream, ScrubTask};
 use settings::Problems;
 
 const PATH: &str = "drive.ftl.scrub";
-
-/// A setting that is given, the fault and the remedy.
-type Refused = (bool, &'static str, &'static str);
 
 /// Checks scrubbing by itself, and beside other settings.
 pub fn check(drive: &DriveConfig, problems: &mut Problems) {
@@ -52,10 +50,7 @@ fn check_turns(scrub: &ScrubConfig, problems: &mut Problems) {
 /// Refuses what a task of its own cannot be combined with.
 fn check_own(drive: &DriveConfig, scrub: &ScrubConfig, problems: &mut Problems) {
     let refused = refused_of_rest(drive, scrub).into_iter().chain(refused_of_gc(&drive.ftl.gc));
-    for (_, fault, remedy) in refused.filter(|(is_given, ..)| *is_given) {
-        let problem = format!("{fault}; {remedy}, or choose task = \"turns\"");
-        problems.push(format!("{PATH}.task"), problem);
-    }
+    refuse(&format!("{PATH}.task"), refused, "choose task = \"turns\"", problems);
 }
 
 fn refused_of_gc(gc: &GcConfig) -> [Refused; 5] {

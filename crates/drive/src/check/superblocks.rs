@@ -1,5 +1,6 @@
 //! Contradictions of superblocks, and the figures that follow from them.
 
+use super::beside::{Refused, refuse};
 use crate::config::DriveConfig;
 use crate::experiment::Experiment;
 use ftl::{
@@ -12,16 +13,11 @@ use settings::Problems;
 
 const PATH: &str = "drive.ftl.superblock";
 
-/// A setting that is given, the fault and the remedy.
-type Refused = (bool, &'static str, &'static str);
-
 /// Refuses what superblocks cannot be combined with. Returns false if there would be no layout.
 pub fn check(drive: &DriveConfig, problems: &mut Problems) -> bool {
     let Some(superblock) = drive.ftl.superblock else { return true };
     let refused = refused_of_collection(&drive.ftl.gc).into_iter().chain(refused_of_rest(drive));
-    for (_, fault, remedy) in refused.filter(|(is_given, ..)| *is_given) {
-        problems.push(PATH, format!("{fault}; {remedy}, or leave superblock out"));
-    }
+    refuse(PATH, refused, "leave superblock out", problems);
     if superblock.width.scrub.is_some() && drive.ftl.scrub_stream() != Stream::Scrub {
         problems.push(format!("{PATH}.width.scrub"), "scrubbing writes to the blocks of collection (ftl.scrub.stream); choose stream = \"own\", or leave this out");
     }

@@ -1,5 +1,6 @@
 //! Contradictions of the limit of tasks.
 
+use super::beside::refuse;
 use crate::experiment::Experiment;
 use settings::Problems;
 
@@ -33,10 +34,6 @@ pub fn check(experiment: &Experiment, problems: &mut Problems) {
             "leave failures out",
         ),
     ];
-    for (_, fault, remedy) in refused.iter().filter(|(is_given, ..)| *is_given) {
-        problems.push(
-            PATH,
-            format!("{fault}; {remedy}, or leave tasks out (tasks = \"none\" if a preset has it)"),
-        );
-    }
+    let otherwise = "leave tasks out (tasks = \"none\" if a preset has it)";
+    refuse(PATH, refused, otherwise, problems);
 }

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from flashscape.reproduce import plots
+from flashscape.studies.tables import merged
 
 if TYPE_CHECKING:
     from flashscape.reproduce import Setting
@@ -79,17 +80,6 @@ def drive(level: str, blocks: int, **changes: dict[str, Any]) -> dict[str, Any]:
     }
     _, tables = _LEVELS[level]
     return {"preset": "fast17", **merged(merged(sizes, tables), changes)}
-
-
-def merged(tables: dict[str, Any], changes: dict[str, Any]) -> dict[str, Any]:
-    """Return tables with changes, key by key, as a file is merged with its preset."""
-    both = dict(tables)
-    for key, value in changes.items():
-        old = both.get(key)
-        both[key] = (
-            merged(old, value) if isinstance(old, dict) and isinstance(value, dict) else value
-        )
-    return both
 
 
 def filled(level: str) -> dict[str, Any]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from flashscape.reproduce import Answer, Exhibit, Run, plots
-from flashscape.studies.tiny_tail_flash._drives import FULL, merged
+from flashscape.studies.tables import merged
+from flashscape.studies.tiny_tail_flash._drives import FULL
 from flashscape.studies.tiny_tail_flash._runs import TIMES, run
 from flashscape.studies.tiny_tail_flash._traces import TRACES
 

@@ -25,9 +25,9 @@ from __future__ import annotations
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+from flashscape.studies.tables import merged
 
+if TYPE_CHECKING:
     from flashscape.reproduce import Setting
 
 AGES = {"young": 1_000, "middle-aged": 3_000, "old": 5_000}
@@ -67,16 +67,6 @@ def exported_bytes(setting: Setting) -> int:
 def seconds(setting: Setting) -> int:
     """Return the length of a run: a block is read as often in both profiles."""
     return int(setting.pick(short=60, full=240))
-
-
-def merged(base: Mapping[str, Any], change: Mapping[str, Any]) -> dict[str, Any]:
-    """Return tables with changes, table by table."""
-    made = dict(base)
-    for key, value in change.items():
-        old = made.get(key)
-        both = isinstance(value, dict) and isinstance(old, dict)
-        made[key] = merged(old, value) if both else value  # type: ignore[arg-type]
-    return made
 
 
 def _base(setting: Setting, cycles: int) -> dict[str, Any]:

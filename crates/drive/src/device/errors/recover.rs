@@ -84,13 +84,7 @@ impl Base {
                 self.end_rebuild(id, recovery);
                 return Some(Ended { id, owner: self.flash.op(id).owner });
             }
-            Rebuild::InVain => {
-                self.decode = Span::ZERO;
-                self.flash.hold_nothing(id);
-                self.note_last_re_reads(recovery);
-                self.give_up(id, recovery);
-                return Some(Ended { id, owner: self.flash.op(id).owner });
-            }
+            Rebuild::InVain => return Some(self.end_in_vain(id, recovery)),
         }
         None
     }
@@ -117,11 +111,16 @@ impl Base {
         }
         // As it holds nothing when it ends, its task ends here.
         self.rebuilds_task(id);
+        Some(self.end_in_vain(id, recovery))
+    }
+
+    /// Ends a read that is decoded, has freed its units, and lacks data.
+    fn end_in_vain(&mut self, id: OpId, recovery: RecoveryId) -> Ended {
         self.decode = Span::ZERO;
         self.flash.hold_nothing(id);
         self.note_last_re_reads(recovery);
         self.give_up(id, recovery);
-        Some(Ended { id, owner: self.flash.op(id).owner })
+        Ended { id, owner: self.flash.op(id).owner }
     }
 
     /// Counts an attempt that has failed, and that a further sense follows.

@@ -43,7 +43,7 @@ impl Port {
         let mut pieces = Vec::new();
         for &Dispatched { lpn, ppn, .. } in &units {
             base.audit_flash_read(&mut self.requests, id, lpn, ppn);
-            if base.space.ftl.has_poison() && base.space.ftl.is_poisoned(ppn) {
+            if base.space.ftl.is_poisoned(ppn) {
                 self.requests.part_failed(id, 1);
             } else if base.space.ftl.lookup(lpn) == Some(ppn) {
                 self.found(lpn, ppn);

@@ -59,7 +59,7 @@ impl Port {
                 continue;
             }
             match base.space.ftl.lookup(lpn) {
-                Some(ppn) if base.space.ftl.has_poison() && base.space.ftl.is_poisoned(ppn) => {
+                Some(ppn) if base.space.ftl.is_poisoned(ppn) => {
                     base.audit_flash_read(&mut self.requests, id, lpn, ppn);
                     self.requests.part_failed(id, 1);
                 }
@@ -87,7 +87,7 @@ impl Port {
     pub(super) fn find(&mut self, base: &mut Base, write: &Write, id: RequestId, lpn: Lpn) {
         let detours = self.detours.as_mut().expect("reads may go round");
         match base.space.ftl.lookup(lpn) {
-            Some(ppn) if base.space.ftl.has_poison() && base.space.ftl.is_poisoned(ppn) => {
+            Some(ppn) if base.space.ftl.is_poisoned(ppn) => {
                 base.audit_flash_read(&mut self.requests, id, lpn, ppn);
                 self.requests.part_failed(id, 1);
             }

@@ -207,7 +207,7 @@ impl Write {
         if base.space.ftl.is_lost(ppn) {
             return self.compute_rest(base, entry, lpn);
         }
-        if base.space.ftl.has_poison() && base.space.ftl.is_poisoned(ppn) {
+        if base.space.ftl.is_poisoned(ppn) {
             return self.begin_without_rest(base, entry);
         }
         let mut pieces = Vec::new();

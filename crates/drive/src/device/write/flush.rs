@@ -296,7 +296,7 @@ impl Write {
         deferred: Deferred,
         (lpn, ppn): (Lpn, Ppn),
     ) {
-        if base.space.ftl.has_poison() && base.space.ftl.is_poisoned(ppn) {
+        if base.space.ftl.is_poisoned(ppn) {
             base.audit_flash_read(requests, deferred.request, lpn, ppn);
             requests.part_failed(deferred.request, 1);
             return end_deferred(base, requests, program, deferred);

@@ -45,8 +45,7 @@ pub struct Others {
 impl Others {
     /// True if one of them cannot be read.
     pub fn has_poison(&self, base: &Base) -> bool {
-        let ftl = &base.space.ftl;
-        ftl.has_poison() && self.on_flash.iter().any(|(_, ppn)| ftl.is_poisoned(*ppn))
+        self.on_flash.iter().any(|(_, ppn)| base.space.ftl.is_poisoned(*ppn))
     }
 }
 

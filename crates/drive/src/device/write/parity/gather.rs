@@ -135,7 +135,7 @@ impl Write {
         };
         let ftl = &base.space.ftl;
         let is_readable = |member: &Member| match member {
-            Member::OnFlash(_, ppn) => !(ftl.has_poison() && ftl.is_poisoned(*ppn)),
+            Member::OnFlash(_, ppn) => !ftl.is_poisoned(*ppn),
             other => other.is_there(),
         };
         choose_reads(old, clean, of_parity, (Member::is_on_flash, is_held, is_readable))

@@ -25,7 +25,7 @@ impl Write {
             match member {
                 Member::OnFlash(lpn, ppn) => {
                     token ^= base.audit_stored(ppn);
-                    if base.space.ftl.has_poison() && base.space.ftl.is_poisoned(ppn) {
+                    if base.space.ftl.is_poisoned(ppn) {
                         self.updates_mut().updates[id].unread = true;
                     } else {
                         base.split_whole(&mut pieces, lpn, ppn);
