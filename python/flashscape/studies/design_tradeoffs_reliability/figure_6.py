@@ -85,11 +85,10 @@ def slower(runs: Outcomes) -> Answer:
 
 @exhibit.measures("R-8")
 def failed(runs: Outcomes) -> Answer:
-    """Return the share of rebuilds that fail, with little wear and with much."""
-    ends = (TLC.cycles[0], TLC.worn)
-    need_rebuilds(runs, _parity.names(RE_READS, ends))
+    """Return the share of rebuilds that fail, by wear."""
+    need_rebuilds(runs, _parity.names(RE_READS))
     figures = {}
-    for cycles in ends:
+    for cycles in TLC.cycles:
         for stripe in PARITY:
             found = _parity.result(runs, cycles, stripe, RE_READS)
             tried = rebuilds(found)

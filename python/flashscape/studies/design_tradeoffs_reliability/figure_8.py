@@ -81,6 +81,8 @@ def moved(runs: Outcomes) -> Answer:
     figures |= {
         "e50_scrub_amplification": amplification(worn[50], "scrub"),
         "e50_gc_amplification": amplification(worn[50], "gc"),
+        "e100_scrub_amplification": amplification(worn[100], "scrub"),
+        "e100_gc_amplification": amplification(worn[100], "gc"),
         "less_worn_times": less,
         "e50_p99_9_ns": percentile(worn[50].read, 99.9),
         "e100_p99_9_ns": percentile(worn[100].read, 99.9),
