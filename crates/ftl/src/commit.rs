@@ -118,7 +118,7 @@ impl Ftl {
     /// written, the block is closed and may be collected.
     #[inline]
     pub fn finish(&mut self, at: Batch) {
-        if self.layout.superblocks.is_some() {
+        if self.layout.has_superblocks() {
             self.note_written(at);
         }
         let unwritten = &mut self.blocks.unwritten[at.block];

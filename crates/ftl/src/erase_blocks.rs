@@ -10,7 +10,7 @@ impl Ftl {
     /// of a program under way do not count yet.
     pub fn rows_programmed(&self, at: Batch) -> u32 {
         let layout = &self.layout;
-        if layout.superblocks.is_some() {
+        if layout.has_superblocks() {
             return self.written_in(at.block, layout.lane(at.batch)) * layout.rows_per_batch;
         }
         if let Some(rows) = self.blocks.rows_closed_early(at.block) {

@@ -65,6 +65,8 @@ pub struct Layout {
     pub stripes: Option<Stripes>,
     /// Superblocks, if blocks lie on several dies.
     pub superblocks: Option<Superblocks>,
+    /// Dies of a superblock; 1 without them. Apart, because reads of hosts ask for it.
+    lanes: u32,
     /// Pools, each with its bins in turn order.
     pools: Vec<Vec<BinId>>,
     pool_of_bin: Column<BinId, PoolId>,
@@ -114,6 +116,7 @@ impl Layout {
         let layout = Self {
             stripes: None,
             superblocks,
+            lanes,
             unit_bytes: unit,
             page_bytes: page,
             block_planes: planes,
@@ -505,31 +508,49 @@ impl Layout {
     /// The first of a bin's planes in a lane.
     #[inline]
     pub fn first_plane(&self, bin: BinId, lane: u32) -> PlaneId {
-        match &self.superblocks {
-            None => PlaneId(bin.0 * self.planes_per_bin),
-            Some(superblocks) => superblocks.first_plane(bin, lane),
+        if self.has_superblocks() {
+            return self.first_plane_of_lane(bin, lane);
         }
+        PlaneId(bin.0 * self.planes_per_bin)
+    }
+    #[cold]
+    #[inline(never)]
+    fn first_plane_of_lane(&self, bin: BinId, lane: u32) -> PlaneId {
+        self.of_superblocks().first_plane(bin, lane)
+    }
+    /// True if blocks lie on several dies.
+    #[inline]
+    pub fn has_superblocks(&self) -> bool {
+        self.lanes > 1
+    }
+    /// The superblocks of a drive that has them.
+    pub(crate) fn of_superblocks(&self) -> &Superblocks {
+        self.superblocks.as_ref().expect("a drive with superblocks")
     }
     /// Lanes of a block: dies on which it lies.
     #[inline]
     pub fn lanes(&self) -> u32 {
-        self.superblocks.as_ref().map_or(1, Superblocks::lanes)
+        self.lanes
     }
     /// The lane of a batch.
     #[inline]
     pub fn lane(&self, batch: u32) -> u32 {
-        self.superblocks.as_ref().map_or(0, |of| of.row_and_lane(batch).1)
+        if self.has_superblocks() { self.row_and_lane(batch).1 } else { 0 }
     }
     /// The first row of a batch in its lane.
     #[inline]
     pub fn first_row(&self, batch: u32) -> u32 {
-        let in_lane = if self.superblocks.is_none() { batch } else { self.row_in_lane(batch) };
-        in_lane * self.rows_per_batch
+        self.row_in_lane(batch) * self.rows_per_batch
+    }
+    /// The number of a batch in its lane.
+    #[inline]
+    pub fn row_in_lane(&self, batch: u32) -> u32 {
+        if self.has_superblocks() { self.row_and_lane(batch).0 } else { batch }
     }
     #[cold]
     #[inline(never)]
-    fn row_in_lane(&self, batch: u32) -> u32 {
-        self.superblocks.as_ref().map_or(batch, |of| of.row_and_lane(batch).0)
+    fn row_and_lane(&self, batch: u32) -> (u32, u32) {
+        self.of_superblocks().row_and_lane(batch)
     }
     /// Batches of data in a block that a stream writes.
     #[cold]
@@ -539,10 +560,10 @@ impl Layout {
     /// Units of data in a block that a stream writes.
     #[inline]
     pub fn data_units(&self, stream: Stream) -> u32 {
-        if self.superblocks.is_none() {
-            return self.units_per_block();
+        if self.has_superblocks() {
+            return self.data_batches(stream) * self.units_per_batch;
         }
-        self.data_batches(stream) * self.units_per_batch
+        self.units_per_block()
     }
     /// Most units of data in a block.
     #[inline]

@@ -18,7 +18,7 @@ impl Ftl {
     /// As [`Ftl::left_in`], of superblocks.
     fn data_left(&self, open: &Open) -> u32 {
         let Some(block) = open.block else { return 0 };
-        let superblocks = self.superblocks();
+        let superblocks = self.layout.of_superblocks();
         let before = |batch| superblocks.data_before(self.blocks.width[block], batch);
         before(self.layout.batches_per_block) - before(open.next)
     }
@@ -68,7 +68,7 @@ impl Ftl {
     #[cold]
     #[inline(never)]
     pub(crate) fn note_written(&mut self, at: Batch) {
-        let (row, lane) = self.superblocks().row_and_lane(at.batch);
+        let (row, lane) = self.layout.of_superblocks().row_and_lane(at.batch);
         let lane = self.lane_of(at.block, lane);
         let written = &mut self.blocks.written[lane];
         assert_eq!(*written, row, "batches of a lane are written in their order");
@@ -86,16 +86,12 @@ impl Ftl {
     }
     /// True if the program of a batch of a superblock has ended.
     pub fn is_written(&self, at: Batch) -> bool {
-        let (row, lane) = self.superblocks().row_and_lane(at.batch);
+        let (row, lane) = self.layout.of_superblocks().row_and_lane(at.batch);
         row < self.written_in(at.block, lane)
     }
     /// Batches written in a lane of a block since its erase.
     pub fn written_in(&self, block: BlockId, lane: u32) -> u32 {
         self.blocks.written[self.lane_of(block, lane)]
-    }
-
-    fn superblocks(&self) -> &crate::superblocks::Superblocks {
-        self.layout.superblocks.as_ref().expect("a drive with superblocks")
     }
 
     /// Members of the stripes of a block, parity included; `None` if it has no parity.
@@ -136,7 +132,7 @@ impl Ftl {
     #[inline]
     pub(crate) fn finish_untimed(&mut self, at: Batch, stream: Stream) {
         self.finish(at);
-        if self.layout.superblocks.is_some() {
+        if self.layout.has_superblocks() {
             self.finish_parity(at, stream);
         }
     }

@@ -30,7 +30,7 @@ impl Ftl {
     /// Units that can still be written in a bin before a block must be erased.
     pub fn free_units(&self, bin: BinId) -> u32 {
         let layout = &self.layout;
-        if layout.superblocks.is_some() {
+        if layout.has_superblocks() {
             return self.free_data_units(bin);
         }
         let open: u32 = self.bins[bin]
@@ -133,7 +133,7 @@ impl Ftl {
         if state.free() < row.least {
             return 0;
         }
-        if self.layout.superblocks.is_some() {
+        if self.layout.has_superblocks() {
             return self.data_room(bin, stream);
         }
         let per_block = self.layout.batches_per_block;
@@ -183,7 +183,7 @@ impl Ftl {
         open.next += 1;
         if open.next == self.layout.batches_per_block {
             *open = Open::default();
-        } else if self.layout.superblocks.is_some() {
+        } else if self.layout.has_superblocks() {
             self.pass_parity(bin, row.open);
         }
         Ok(batch)
@@ -221,8 +221,8 @@ impl Ftl {
         state.open[row.open] = Open { block: Some(block), next: 0 };
         self.blocks.state[block] = BlockState::Open;
         self.blocks.unwritten[block] = self.layout.batches_per_block;
-        if let Some(superblocks) = &self.layout.superblocks {
-            self.blocks.width[block] = superblocks.width(stream);
+        if self.layout.has_superblocks() {
+            self.blocks.width[block] = self.layout.of_superblocks().width(stream);
         }
         Ok(block)
     }

@@ -201,7 +201,7 @@ impl Ftl {
         if let Some(rows) = self.blocks.closed_early.as_mut_slice().get_mut(block.0 as usize) {
             *rows = 0;
         }
-        if self.layout.superblocks.is_some() {
+        if self.layout.has_superblocks() {
             self.forget_stripes(block);
         }
         self.tally.erases += 1;

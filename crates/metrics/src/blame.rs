@@ -228,6 +228,8 @@ const _: () = assert!(STATES < 64, "the states touched are kept in 64 bits");
 #[derive(Clone, Debug)]
 pub struct Blame {
     touched: u64,
+    /// The sum of `spans`: every request is checked against it.
+    total: Span,
     spans: [Span; STATES],
 }
 
@@ -239,7 +241,7 @@ impl Default for Blame {
 
 impl Blame {
     /// A blame with no time charged.
-    pub const NONE: Self = Self { touched: 0, spans: [Span::ZERO; STATES] };
+    pub const NONE: Self = Self { touched: 0, total: Span::ZERO, spans: [Span::ZERO; STATES] };
 
     /// Resets all states to 0.
     #[inline]
@@ -254,11 +256,13 @@ impl Blame {
         if span.is_zero() {
             return;
         }
+        self.total += span;
         self.spans[state as usize] += span;
         self.touched |= 1u64 << state as u32;
     }
     /// Moves time from one state to another.
     pub fn transfer(&mut self, span: Span, from: State, to: State) {
+        self.total -= span;
         self.spans[from as usize] -= span;
         self.charge(to, span);
     }
@@ -286,7 +290,8 @@ impl Blame {
     /// The sum over all states.
     #[inline]
     pub fn total(&self) -> Span {
-        self.spans.iter().copied().sum()
+        debug_assert_eq!(self.total, self.spans.iter().copied().sum(), "the sum is kept");
+        self.total
     }
     /// Adds all of `other`.
     #[inline]
@@ -465,6 +470,9 @@ mod tests {
             let mut request = Blame::default();
             let beyond = request.add_tail(&operation, Span::from_ns(length));
             prop_assert_eq!(request.total() + beyond, Span::from_ns(length));
+            for blame in [&request, &operation] {
+                prop_assert_eq!(blame.total(), blame.iter().map(|(_, span)| span).sum());
+            }
             prop_assert!(request.iter().all(|(state, span)| span <= operation.of(state)));
         }
     }

@@ -225,9 +225,9 @@ impl Device {
 
     /// Chooses the read recovery level of a read that was submitted at the present moment; otherwise it
     /// has the default one.
-    #[inline]
+    #[cold]
     pub fn read_at_level(&mut self, id: RequestId, level: RecoveryLevel) {
-        self.port.requests[id].recovery_level = level;
+        self.port.requests.set_recovery_level(id, level);
     }
 
     /// The moment of the drive's next event, if there is one.
@@ -263,36 +263,40 @@ impl Device {
 
     /// Handles the next event, if there is one, and then those up to and including `until`, but
     /// stops once a command has completed.
+    #[inline]
     pub fn step_while_quiet(&mut self, until: Instant) {
-        if self.step().is_some() {
-            self.goes_on_until_done(until);
-        }
+        self.handle(Instant::NEVER, until, false);
     }
 
     /// Handles events up to and including `until`, but stops once a command has completed; returns
     /// true if one has.
     #[inline]
     pub fn goes_on_until_done(&mut self, until: Instant) -> bool {
-        self.has_done() || self.handle(until, false).is_some()
+        self.has_done() || self.handle(until, until, false).is_some()
     }
 
     /// Handles the next event, if there is one.
     #[inline]
     pub fn step(&mut self) -> Option<Instant> {
-        self.handle(Instant::NEVER, true)
+        self.handle(Instant::NEVER, Instant::NEVER, true)
     }
 
-    /// Handles events up to and including `until`, but stops after the first one or once a command
-    /// has completed; returns the due time of the last one, or `None` if no event is left.
+    /// Handles the next event if it is due by `first`, and then those up to and including `until`, but
+    /// stops after the first one or once a command has completed; returns the due time of the last
+    /// one, or `None` if no event is left.
     // This is the only place where events are handled: with a second one the compiler would not
     // inline the handlers.
     #[inline(never)]
-    fn handle(&mut self, until: Instant, only_first: bool) -> Option<Instant> {
+    fn handle(&mut self, first: Instant, until: Instant, only_first: bool) -> Option<Instant> {
+        let mut limit = first;
         loop {
-            let due = self.handle_next(until)?;
+            // Opaque in each turn, or else the compiler takes the addresses of all parts before the
+            // loop, most of which the few events of a call do not need.
+            let due = std::hint::black_box(&mut *self).handle_next(limit)?;
             if only_first || self.has_done() {
                 return Some(due);
             }
+            limit = until;
         }
     }
 

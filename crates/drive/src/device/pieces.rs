@@ -83,13 +83,28 @@ impl Base {
         let (block, place) = layout.block_and_place(ppn);
         let (batch, slot) = layout.batch_and_slot(place);
         let start = u64::from(lpn.0) * layout.unit_bytes;
-        let (shape, slots) = (self.flash.shape(), 1 << slot);
-        if layout.unit_bytes <= layout.page_bytes {
-            let (row, planes) = (layout.first_row(batch), layout.planes_of_slot(slot));
-            let words = shape.words_of(start, from, to);
-            return self.add(pieces, Piece { block, batch, row, planes, words, slots });
+        if layout.unit_bytes > layout.page_bytes {
+            return self.split_pages(pieces, (start, slot), Batch { block, batch }, from, to);
         }
-        // A unit of several pages: only those that the range touches.
+        // A batch is a row.
+        let (row, planes) = (layout.row_in_lane(batch), layout.planes_of_slot(slot));
+        let words = self.flash.shape().words_of(start, from, to);
+        self.add(pieces, Piece { block, batch, row, planes, words, slots: 1 << slot });
+    }
+
+    /// As [`Base::split`], for a unit of several pages, which begins at `start`: only those that the
+    /// range touches.
+    #[inline(never)]
+    fn split_pages(
+        &self,
+        pieces: &mut Vec<Piece>,
+        (start, slot): (u64, u32),
+        Batch { block, batch }: Batch,
+        from: u64,
+        to: u64,
+    ) {
+        let (layout, shape) = (&self.space.ftl.layout, self.flash.shape());
+        let slots = 1 << slot;
         let first = from.saturating_sub(start) / layout.page_bytes;
         let behind = (to.min(start + layout.unit_bytes) - start).div_ceil(layout.page_bytes);
         for page in first..behind {

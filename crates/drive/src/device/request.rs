@@ -47,8 +47,6 @@ pub struct Request {
     // ---- constant ----
     pub command: Command,
     pub priority: Priority,
-    /// Of a read: how hard the drive tries.
-    pub recovery_level: RecoveryLevel,
     pub tag: u32,
     pub arrived: Instant,
     /// Its number among all commands.
@@ -84,7 +82,6 @@ impl Request {
         Self {
             command,
             priority,
-            recovery_level: RecoveryLevel::DEFAULT,
             tag,
             arrived,
             number,
@@ -114,6 +111,9 @@ pub struct Requests {
     spent_beside: Vec<BlameId>,
     /// Notes of the auditor at submission; empty without auditor.
     tickets: Vec<AuditTicket>,
+    /// Numbers of requests with a read recovery level of their own, and that level, by the slot that the
+    /// request has or had.
+    levels: Vec<(u64, RecoveryLevel)>,
     /// Blames of critical parts, for requests with several parts.
     aside: Aside,
     /// Number of requests so far.
@@ -135,6 +135,7 @@ impl Requests {
             spent: IdOrNone::NONE,
             spent_beside: Vec::new(),
             tickets: Vec::new(),
+            levels: Vec::new(),
             aside: Aside::default(),
             count: 0,
             ready: Vec::new(),
@@ -323,6 +324,20 @@ impl Requests {
             self.tickets.resize_with(self.slab.slots(), AuditTicket::default);
         }
         self.tickets[id.0 as usize] = ticket;
+    }
+    /// Gives a read that was submitted a read recovery level of its own.
+    pub fn set_recovery_level(&mut self, id: RequestId, level: RecoveryLevel) {
+        if self.levels.len() < self.slab.slots() {
+            self.levels.resize(self.slab.slots(), (u64::MAX, RecoveryLevel::DEFAULT));
+        }
+        self.levels[id.0 as usize] = (self.slab[id].number, level);
+    }
+    /// The read recovery level of a request: how hard the drive tries to read its data.
+    pub fn recovery_level(&self, id: RequestId) -> RecoveryLevel {
+        match self.levels.get(id.0 as usize) {
+            Some(&(number, level)) if number == self.slab[id].number => level,
+            _ => RecoveryLevel::DEFAULT,
+        }
     }
     /// The auditor's note on a request.
     pub fn ticket(&mut self, id: RequestId) -> &mut AuditTicket {

@@ -42,7 +42,7 @@ impl Device {
         }
         let level = match ended.owner {
             Owner::Read(request, _) if base.errors().has_levels() => {
-                self.port.requests[request].recovery_level
+                self.port.requests.recovery_level(request)
             }
             Owner::Rebuild(rebuild, _) if base.errors().has_levels() => {
                 self.port.recovery_level_of(rebuild)

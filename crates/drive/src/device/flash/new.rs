@@ -49,7 +49,7 @@ impl Flash {
             channels: new_channels(scheduler, &geometry),
             short_ways: schedule.begins_at_once()
                 && !config.scheduler.rotation.looks_at_all()
-                && layout.superblocks.is_none(),
+                && !layout.has_superblocks(),
             lanes: layout.lanes(),
             queues_all: false,
             begins_at_once: schedule.begins_at_once(),

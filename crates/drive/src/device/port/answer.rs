@@ -8,7 +8,7 @@ use crate::device::port::bus::Crossing;
 use crate::device::request::Completion;
 use crate::device::write::Write;
 use engine::Instant;
-use host::Kind;
+use host::{Command, Kind};
 
 impl Port {
     /// Answers a request whose parts are all done; only the transfer to the host is left.
@@ -59,11 +59,13 @@ impl Port {
 
     pub(in crate::device) fn complete(&mut self, base: &mut Base, id: RequestId) {
         let request = &self.requests[id];
+        // Field by field: a copy of the whole would copy its padding, too.
+        let Command { kind, offset, bytes } = request.command;
         let latency = base.time.now - request.arrived;
         let completion = Completion {
             id,
             tag: request.tag,
-            command: request.command,
+            command: Command { kind, offset, bytes },
             arrived: request.arrived,
             finished: base.time.now,
             unmapped: request.unmapped,

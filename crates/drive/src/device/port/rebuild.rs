@@ -102,7 +102,7 @@ impl Port {
     /// The read recovery level of the request that a rebuild is for.
     pub(in crate::device) fn recovery_level_of(&self, id: RebuildId) -> RecoveryLevel {
         let rebuilds = &self.detours.as_ref().expect("reads go round").rebuilds;
-        self.requests[rebuilds[id].request].recovery_level
+        self.requests.recovery_level(rebuilds[id].request)
     }
 
     /// The part of a request that an operation reads for, if it does.

@@ -17,7 +17,7 @@ impl Space {
     /// True if programs are bound to pages when they are asked for.
     #[inline]
     pub(in crate::device) fn binds_early(&self) -> bool {
-        self.ftl.layout.superblocks.is_some()
+        self.ftl.layout.has_superblocks()
     }
 
     /// The stream of a program.
