@@ -28,6 +28,7 @@ mod tasks;
 mod wear;
 mod workloads;
 
+pub(crate) use faults::note_to_come as note_on_faults;
 pub use memory::{Memory, PLACES_MOST, WAITING_BYTES, available, first_draws, memory};
 pub use space::{Found, Start, exact_footprint, shortage};
 pub use workloads::is_bounded;

@@ -2,9 +2,12 @@
 
 use super::levels::{is_unlimited, policies};
 use crate::config::DriveConfig;
+use crate::experiment::Experiment;
+use engine::Span;
 use nand::Geometry;
-use nand::errors::FaultsConfig;
-use settings::Problems;
+use nand::errors::{DieFault, FaultsConfig};
+use settings::{Problems, counted};
+use std::collections::BTreeMap;
 
 const PATH: &str = "drive.nand.faults";
 
@@ -34,6 +37,10 @@ pub fn check(
         }
     }
     check_lists(drive, faults, geometry, problems);
+    refuse_twice("pages", faults.pages.iter().map(|of| (of.plane, of.block, of.page)), problems);
+    let word_lines = faults.word_lines.iter().map(|of| (of.plane, of.block, of.word_line));
+    refuse_twice("word_lines", word_lines, problems);
+    refuse_twice("dies", faults.dies.iter().map(|of| of.die), problems);
     for (key, policy) in policies(drive) {
         if is_unlimited(&policy) {
             problems.push(key, "reads again without a limit, but no re-read mends a fault of flash (drive.nand.faults); give a limit of re-reads for all data");
@@ -75,4 +82,49 @@ fn check_lists(
     for (index, of) in faults.dies.iter().enumerate() {
         refuse(format!("dies[{index}]"), "die", of.die, geometry.dies());
     }
+}
+
+/// Refuses a part that a list names again: only the fault that begins first would have an effect.
+fn refuse_twice<Part: Ord>(list: &str, parts: impl Iterator<Item = Part>, problems: &mut Problems) {
+    let mut first = BTreeMap::new();
+    for (index, part) in parts.enumerate() {
+        let before = *first.entry(part).or_insert(index);
+        if before != index {
+            problems.push(
+                format!("{PATH}.{list}[{index}]"),
+                format!("names the same part as {list}[{before}]; leave one of the two out"),
+            );
+        }
+    }
+}
+
+/// Notes on dies that fail when a run of known length issues nothing any more.
+pub fn notes(experiment: &Experiment) -> Vec<String> {
+    let Some(end) = experiment.run.time else { return Vec::new() };
+    let told = dies_from(experiment, end.span()).map(|(index, DieFault { die, at })| {
+        format!("die {die} fails at {at} ({PATH}.dies[{index}].at), but the run issues nothing from {end} on (run.time): give an earlier moment, or a longer run")
+    });
+    told.collect()
+}
+
+/// A note on dies that had not failed when a run ended, without those of [`notes`].
+pub fn note_to_come(experiment: &Experiment, ended: Span) -> Option<String> {
+    let end = experiment.run.time.map(|end| end.span());
+    let is_early = |at: Span| end.is_none_or(|end| at < end);
+    let mut late = dies_from(experiment, ended).filter(|(_, of)| is_early(of.at.span()));
+    let (index, DieFault { die, at }) = late.next()?;
+    let others = match late.count() as u64 {
+        0 => String::new(),
+        count => format!(" and {} of the list", counted(count, "other")),
+    };
+    Some(format!(
+        "the run ended before die {die} failed at {at} ({PATH}.dies[{index}].at){others}: give an earlier moment, or a longer run"
+    ))
+}
+
+/// Listed dies that fail from a moment of the run on, with their place in the list.
+fn dies_from(experiment: &Experiment, moment: Span) -> impl Iterator<Item = (usize, &DieFault)> {
+    let faults = experiment.drive.nand.faults.iter();
+    let dies = faults.flat_map(|faults| faults.dies.iter().enumerate());
+    dies.filter(move |(_, of)| of.at.span() >= moment)
 }

@@ -1,7 +1,7 @@
 //! Notes, in sentences, on facts about a run that its user often did not intend.
 
 use super::recovery::cuts_between;
-use crate::check::Checked;
+use crate::check::{Checked, note_on_faults};
 use crate::device::OpKind;
 use crate::experiment::Experiment;
 use crate::run::Run;
@@ -29,6 +29,7 @@ pub fn notes(run: &Run, experiment: &Experiment, checked: &Checked, steady: &Val
     notes.extend(nothing_counted(run));
     notes.extend(cuts_to_come(run, experiment));
     notes.extend(super::failures::notes(run, experiment));
+    notes.extend(note_on_faults(experiment, run.device().now() - Instant::START));
     notes.extend(super::scrub::note(run, experiment));
     notes.extend(no_erase(run, experiment));
     notes.extend(not_aged(run));

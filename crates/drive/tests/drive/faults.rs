@@ -357,3 +357,46 @@ fn faults_that_never_come_change_nothing() {
     assert_eq!((with.re_reads, with.expected), (without.re_reads, without.expected));
     assert!(with.re_reads[HOST] > 100);
 }
+
+/// Notes of check, and of the results, on a run of reads every 10 ms, with these faults and limits.
+fn notes(dies: &str, limits: &str) -> [Vec<String>; 2] {
+    let text = format!(
+        "[[workload]]\nname = \"reads\"\nreads = \"100 %\"\narrivals = {{ process = \"constant\", rate = \"100 /s\" }}\n[run]\n{limits}\n"
+    );
+    let filled = [set("precondition.fill", "sequential")];
+    let experiment = experiment(&text, &[&faults(dies, 0)[..], &filled].concat());
+    let checked = drive::check::check(&experiment).expect("a sound experiment");
+    let mut run = run_fast(&experiment);
+    let outcome = drive::results::Outcome { host_cpu_seconds: 1.0, complete: true };
+    let summary = drive::results::summary(&mut run, &experiment, &checked, &[None], outcome);
+    let of_results: Vec<String> =
+        serde_json::from_value(summary["notes"].clone()).expect("a list of texts");
+    let of_dies = |notes: Vec<String>| notes.into_iter().filter(|note| note.contains("die 0"));
+    [of_dies(checked.notes.clone()).collect(), of_dies(of_results).collect()]
+}
+
+#[test]
+fn a_die_that_fails_after_the_run_is_told() {
+    let dies = |ms: u32| format!("dies = [{{ die = 0, at = '{ms} ms' }}]");
+    let none: [Vec<String>; 2] = Default::default();
+    assert_eq!(notes(&dies(80), "time = \"100 ms\""), none);
+    // Nothing arrives from the end of the run on: check knows it, and results repeat it.
+    let [check, results] = notes(&dies(100), "time = \"100 ms\"");
+    assert_eq!(
+        check,
+        [
+            "die 0 fails at 100 ms (drive.nand.faults.dies[0].at), but the run issues nothing from 100 ms on (run.time): give an earlier moment, or a longer run"
+        ]
+    );
+    assert_eq!(results, check);
+    // The fifth read arrives at 40 ms or 50 ms, and ends a run whose length is not known before.
+    assert_eq!(notes(&dies(30), "requests = 5"), none);
+    let told = [
+        "the run ended before die 0 failed at 60 ms (drive.nand.faults.dies[0].at): give an earlier moment, or a longer run",
+    ];
+    for limits in ["requests = 5", "time = \"100 ms\"\nrequests = 5"] {
+        let [check, results] = notes(&dies(60), limits);
+        assert!(check.is_empty(), "{check:?}");
+        assert_eq!(results, told);
+    }
+}

@@ -1677,6 +1677,23 @@ fn faults_need_places_that_exist_and_an_end_of_re_reads() {
         let settings = [("nand.faults", faults.as_str()), ladder, ("nand.cell", "tlc")];
         with_errors(&settings, "reads = '50 %'")
     };
+        (
+            "{ dies = [{ die = 0, at = '1 s' }, { die = 0, at = '2 s' }] }",
+            "faults.dies[1]: ",
+            "the same part as dies[0]; leave one of the two out",
+        ),
+        (
+            "{ pages = [{ plane = 0, block = 1, page = 2 }, { plane = 0, block = 1, page = 3 }, \
+             { plane = 0, block = 1, page = 2, from_erases = 7 }] }",
+            "faults.pages[2]: ",
+            "the same part as pages[0]; leave one of the two out",
+        ),
+        (
+            "{ word_lines = [{ plane = 0, block = 1, word_line = 2, from_erases = 1 }, \
+             { plane = 0, block = 1, word_line = 2, from_erases = 1 }] }",
+            "faults.word_lines[1]: ",
+            "the same part as word_lines[0]; leave one of the two out",
+        ),
     assert_eq!(tlc("5"), "");
     assert!(tlc("6").contains("no word line 6; the last one is 5"));
 }

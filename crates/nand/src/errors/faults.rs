@@ -280,8 +280,7 @@ mod tests {
         let alive = ends.iter().filter(|end| end.as_ns() > 500_000_000).count();
         assert_share(alive, 100_000, libm::exp(-1.0));
 
-        let listed =
-            config(r#"{ "dies": [{ "die": 2, "at": "1 s" }, { "die": 2, "at": "3 s" }] }"#);
+        let listed = config(r#"{ "dies": [{ "die": 2, "at": "1 s" }] }"#);
         let ends = listed.ends_of_dies(Streams::new(14), 4);
         let second = Instant::from_ns(1_000_000_000);
         assert_eq!(ends, [Instant::NEVER, Instant::NEVER, second, Instant::NEVER]);

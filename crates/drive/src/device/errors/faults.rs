@@ -78,11 +78,8 @@ fn word_lines(faults: &FaultsConfig) -> impl Iterator<Item = Place> {
 }
 
 fn listed(ftl: &Ftl, places: impl Iterator<Item = Place>) -> Listed {
-    let mut listed = Listed::new();
-    for (plane, block, place, from_erases) in places {
-        let at = (ftl.erase_block_in(PlaneId(plane), block), place);
-        let least = listed.entry(at).or_insert(from_erases);
-        *least = (*least).min(from_erases);
-    }
-    listed
+    let at = |(plane, block, place, from_erases)| {
+        ((ftl.erase_block_in(PlaneId(plane), block), place), from_erases)
+    };
+    places.map(at).collect()
 }
