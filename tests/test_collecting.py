@@ -149,6 +149,68 @@ def test_every_remedy_passes_the_check(fill, flashscape, tmp_path):
         assert "note: garbage collection" not in ended.out, "the remedy is enough"
 
 
+def sixteen_bins(writes, age, **ftl):
+    """An experiment on 16 bins of 60 blocks of 1.57 MB, of 1 GiB of data that is overwritten."""
+    geometry = {"channels": 8, "dies_per_package": 2, "blocks_per_plane": 60, "pages_per_block": 24}
+    return {
+        "drive": {
+            "preset": "dc-tlc",
+            "geometry": geometry,
+            "ftl": {"over_provisioning": {"exported": "1 GiB"}, **ftl},
+            "buffer": {"size": "1 MiB"},
+        },
+        "precondition": {"fill": "random", "age": {"overwrites": age}},
+        "workload": [
+            {
+                "name": "w",
+                "reads": "0 %",
+                "size": "16 KiB",
+                "arrivals": {"process": "constant", "rate": "20 kIOPS"},
+                "stop": {"requests": writes},
+            }
+        ],
+    }
+
+
+AT_ONCE = {"background": "6 blocks", "stop": "6 blocks"}
+PAGES = {"foreground": "6 % of pages", "background": "10 % of pages", "stop": "10 % of pages"}
+
+
+@pytest.mark.parametrize(
+    ("writes", "age", "ftl", "words"),
+    [
+        # 12.6 MB are half of a round in which all bins open a block together.
+        (700, 1, {"gc": AT_ONCE}, "will probably not"),
+        (1600, 1, {"gc": AT_ONCE}, None),
+        # A sixteenth of a block has 1 - 0.5 ** (1 / 16) of the bins open one.
+        (60, 1, {"allocation": {"streams": "shared"}}, "will probably not"),
+        (400, 1, {"allocation": {"streams": "shared"}}, None),
+        (400, 1, {"gc": PAGES}, None),
+        # 960 good blocks, 5 in 1000 of them bad; 8 in each bin are kept; 1.05 GiB are written.
+        (700, 0.05, {"gc": PAGES}, "cannot"),
+        (10_000, 0.05, {}, "cannot"),
+        (14_000, 0.05, {}, None),
+    ],
+)
+def test_an_aged_drive_is_told_what_it_does(writes, age, ftl, words):
+    experiment = fs.Experiment.from_dict(sixteen_bins(writes, age, **ftl))
+    told = collecting.note(experiment, [])
+    blocks = fs.run(experiment, progress=False).summary["collection"]["blocks"]
+    if words is None:
+        assert told is None
+        assert blocks > 0
+    else:
+        assert f"garbage collection {words} begin in this run" in told
+        assert blocks == 0
+
+
+def test_in_step_each_bin_takes_a_block_before_it_collects():
+    config = sixteen_bins(1, 1, gc=AT_ONCE)
+    config["precondition"]["in_step"] = True
+    found = collecting.room(fs.Experiment.from_dict(config), is_from_snapshot=False)
+    assert found.bytes == found.round == 16 * 24 * 4 * 16384
+
+
 def closed_loop(**changes):
     workload = {"name": "w", "reads": "70 %", "size": "4 KiB", "queue_depth": 32, **changes}
     config = pgbench()

@@ -1,12 +1,14 @@
 """Forecast of garbage collection in a run, from the bytes that its workloads write.
 
-A bin begins to collect when it opens a block and few others are free. So a run that writes
-less than one block to each bin probably ends before collection begins.
+A bin begins to collect when it opens a block and few others are free. A drive that preconditioning
+has not brought so far takes its free blocks first. In any other drive one of the bins may open a
+block soon, so the run probably ends before collection begins only if it writes very little.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+import math
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from flashscape import units
 from flashscape.cli import smaller
@@ -24,43 +26,98 @@ class Room(NamedTuple):
     round: int
     """Bytes of one block in each bin."""
     free: int
-    """Bytes before a bin of a drive that was not aged is at its background threshold."""
+    """Bytes before a bin of a drive that has not collected yet is at its background threshold."""
     is_aged: bool
     """True if free blocks are near that threshold when the run begins."""
     parts: int
     """Number of parts of the drive, one of which may get all writes."""
+    share: float
+    """Share of a round that an aged drive takes, more likely than not, without a collection."""
 
     @property
     def bytes(self) -> int:
         """Bytes below which collection is unlikely (aged) or impossible."""
-        return (self.round if self.is_aged else self.free) // self.parts
+        return int((self.round * self.share if self.is_aged else self.free) / self.parts)
 
 
 def room(experiment: Experiment, *, is_from_snapshot: bool) -> Room:
     """Return the room of the drive when the run begins."""
     config, derived = experiment.config, experiment.derived
-    organisation, capacity = derived["organisation"], derived["capacity"]
+    organisation = derived["organisation"]
     bins, block = organisation["bins"], organisation["block_bytes"]
-    precondition = config["precondition"]
-    # Data of unknown age is in a snapshot; it may have been collected.
-    is_aged = is_from_snapshot or "age" in precondition or "snapshot" in precondition
-    filled = 0 if precondition["fill"] == "empty" else capacity["exported_bytes"]
     ftl = config["drive"]["ftl"]
     # Two open blocks; and a bin may have more than its share of bad blocks.
     kept = derived["gc_free_blocks_per_bin"]["background"] + 2
     bad = 2 * float(ftl["bad_blocks"]["factory"].rstrip(" %")) / 100
-    free = int(bins * (organisation["blocks_per_bin"] * (1 - bad) - kept) * block) - filled
+    usable = bins * (organisation["blocks_per_bin"] * (1 - bad) - kept) * block
+    free = int(usable - _programmed_before(experiment))
+    # Data of unknown age is in a snapshot; it may have been collected.
+    is_known = not (is_from_snapshot or "snapshot" in config["precondition"])
     # The address decides the pool; for partial writes inside planes, also the bin.
     parts = bins if ftl["partial_writes"] == "plane" else organisation["pools"]
-    return Room(bins, bins * block, max(free, bins * block), is_aged, parts)
+    share = _share_of_round(config, bins // parts, is_known=is_known)
+    return Room(bins, bins * block, free, not is_known or free <= 0, parts, share)
 
 
-def _most(experiment: Experiment, amounts: list[Written]) -> float:
-    """Return the most bytes that the drive can program for the workloads, without collection."""
+def _programmed_before(experiment: Experiment) -> float:
+    """Return the most bytes that preconditioning programs until the drive collects."""
+    precondition, capacity = experiment.config["precondition"], experiment.derived["capacity"]
+    if precondition["fill"] == "empty":
+        return 0
+    filled = capacity["exported_bytes"] * _share(precondition.get("share", "100 %"))
+    overwrites = precondition.get("age", {"overwrites": 0})["overwrites"]
+    stale = _share(precondition.get("stale", {"share": "0 %"})["share"])
+    # A fill writes the parity of each stripe once; overwrites may write it each time.
+    stored = max(1 + capacity["parity_bytes"] / capacity["exported_bytes"], _of_rows(experiment))
+    written = filled * (stored + overwrites * with_parity(experiment))
+    return float(written + stale * capacity["physical_bytes"])
+
+
+def _share(text: str) -> float:
+    return float(text.rstrip(" %")) / 100
+
+
+def _of_rows(experiment: Experiment) -> float:
+    """Return the bytes that a superblock's rows take for each byte of hosts: 1 without parity."""
+    width = experiment.derived.get("superblocks", {"width": {"host": None}})["width"]["host"]
+    return 1.0 if width is None else width / (width - 1)
+
+
+def with_parity(experiment: Experiment) -> float:
+    """Return the most bytes that the drive programs for each byte of hosts, with parity."""
+    return 2.0 if "parity" in experiment.config["drive"]["ftl"] else _of_rows(experiment)
+
+
+def _share_of_round(config: dict[str, Any], bins: int, *, is_known: bool) -> float:
+    """Return the share of a round in which none of the bins of a part begins, more likely than not.
+
+    A bin is anywhere in its open block. Bins in step open their blocks at about the same time,
+    which is in the first half of a round as likely as not. Other bins have times of their own.
+    """
+    ftl = config["drive"]["ftl"]
+    if ftl["gc"]["background"].endswith("pages"):
+        # Any program may reach the threshold.
+        return 0
+    if config["precondition"].get("in_step", False):
+        return 1
+    # In turns, all bins take as much of hosts' data, but moved data fills blocks of its own only.
+    allocation = ftl["allocation"]
+    is_in_step = (
+        is_known and allocation["streams"] == "separate" and allocation["choice"] != "most-free"
+    )
+    return 0.5 if is_in_step else float(1 - 0.5 ** (1 / bins))
+
+
+def _most(experiment: Experiment, amounts: list[Written], *, is_aged: bool) -> float:
+    """Return the most bytes that the drive can program for the workloads, without collection.
+
+    For an aged drive, of which only what is likely is told, the mean is enough for the edges of
+    writes.
+    """
     config, derived = experiment.config, experiment.derived
     buffer = config["drive"]["buffer"]
     # A write may begin and end inside mapping units, which are then programmed whole.
-    unit = 2 * derived["capacity"]["mapping_unit_bytes"]
+    unit = (1 if is_aged else 2) * derived["capacity"]["mapping_unit_bytes"]
     edges = sum(amount.writes for amount in amounts if not amount.is_aligned)
     most = sum(amount.bytes for amount in amounts) + edges * unit
     is_padded = (
@@ -69,7 +126,7 @@ def _most(experiment: Experiment, amounts: list[Written]) -> float:
     if is_padded:
         program = derived["organisation"]["program_bytes"]
         most += sum(amount.requests for amount in amounts) * program
-    return float(most)
+    return float(most * with_parity(experiment))
 
 
 def note(
@@ -96,7 +153,7 @@ def note(
     if not total:
         told = f"note: {who} nothing, so the drive collects no garbage in this {run}"
         return told if found.is_aged and announcements else None
-    if _most(experiment, amounts) >= found.bytes:
+    if _most(experiment, amounts, is_aged=found.is_aged) >= found.bytes:
         return None
     at_most = "at most " if any(amount.is_bound for amount in amounts) else ""
     first = _told(f"{who} {at_most}{units.size(total)}", found, run)
@@ -121,7 +178,11 @@ def _ageing(experiment: Experiment, found: Room) -> smaller.Changes:
         return {}
     is_empty = experiment.config["precondition"]["fill"] == "empty"
     fill = {"precondition.fill": "random"} if is_empty else {}
-    return {**fill, "precondition.age": {"overwrites": 1}}
+    # The first overwrites fill what is free.
+    exported = experiment.derived["capacity"]["exported_bytes"]
+    spare = found.free if not is_empty else found.free - exported
+    overwrites = 1 + max(0, math.floor(spare / exported))
+    return {**fill, "precondition.age": {"overwrites": overwrites}}
 
 
 def _told(written: str, found: Room, run: str) -> str:
