@@ -31,7 +31,7 @@ pub fn check(drive: &DriveConfig, layout: Option<&Layout>, problems: &mut Proble
             ),
         );
     }
-    if units > BUFFER_UNITS_MOST {
+    if is_too_large(drive, layout) {
         problems.push(
             "drive.buffer.size",
             format!(
@@ -49,6 +49,11 @@ pub fn check(drive: &DriveConfig, layout: Option<&Layout>, problems: &mut Proble
     if drive.buffer.durability == Durability::None {
         check_written_through(&drive.buffer, problems);
     }
+}
+
+/// True if a buffer has more entries than any drive can have.
+pub fn is_too_large(drive: &DriveConfig, layout: &Layout) -> bool {
+    drive.buffer.units(layout) > BUFFER_UNITS_MOST
 }
 
 /// Refuses settings that have an effect only if writes are acknowledged early.

@@ -1,6 +1,7 @@
 //! Checks that garbage collection can always make progress and end: its thresholds must be
 //! reachable when every unit is mapped that ever will be.
 
+use super::buffer;
 use crate::device::HOLES_AT_ONCE;
 use crate::experiment::Experiment;
 use crate::precondition::filled_units;
@@ -104,8 +105,26 @@ pub fn check(
         );
     }
     let pools = pools(experiment, layout, start, footprint(experiment, layout, start));
+    // Otherwise the updates of stripes would fill any drive.
+    if !buffer::is_too_large(&experiment.drive, layout) {
+        check_passable(experiment, layout, (&pools, start), &thresholds, problems);
+    }
+    let spares = pools.iter().map(|pool| pool.spare(layout, background));
+    let spare_for_collection = spares.fold(f64::INFINITY, f64::min);
+    Space { thresholds: [foreground, background, stop], spare_for_collection }
+}
+
+/// Refuses thresholds that can never be passed.
+fn check_passable(
+    experiment: &Experiment,
+    layout: &Layout,
+    (pools, start): (&[Pool], Start<'_>),
+    thresholds: &Thresholds,
+    problems: &mut Problems,
+) {
+    let [_, _, stop] = thresholds.in_blocks();
     if !matches!(start, Start::Unknown)
-        && let Some((path, shortage)) = shortage_of(&pools, layout, &thresholds, start)
+        && let Some((path, shortage)) = shortage_of(pools, layout, thresholds, start)
     {
         problems.push(path, shortage);
     } else if experiment.precondition.in_step
@@ -113,9 +132,6 @@ pub fn check(
     {
         problems.push("precondition.in_step", format!("{} a bin {} needed for new open blocks beside the {} above the stop threshold; lower drive.ftl.gc.stop, or leave in_step out", counted(short, "more spare block"), each(short, "is", "are"), counted(stop + 1, "free block")));
     }
-    let spares = pools.iter().map(|pool| pool.spare(layout, background));
-    let spare_for_collection = spares.fold(f64::INFINITY, f64::min);
-    Space { thresholds: [foreground, background, stop], spare_for_collection }
 }
 
 /// Spare that collection can use if everything exported holds data, as a share of the data.
@@ -214,7 +230,9 @@ fn pools(experiment: &Experiment, layout: &Layout, start: Start<'_>, footprint: 
     };
     // New data of stripes is on flash before the old data is invalid.
     let parity = config.parity.filter(|_| !experiment.run.untimed);
-    let in_updates = parity.map_or(0, |_| experiment.drive.buffer.units(layout) + HOLES_AT_ONCE);
+    // A buffer of all numbers is refused elsewhere.
+    let in_buffer = experiment.drive.buffer.units(layout);
+    let in_updates = parity.map_or(0, |_| in_buffer.saturating_add(HOLES_AT_ONCE));
     let pool = |pool: PoolId| Pool {
         units: share(pool) + u64::from(in_updates) * layout.bins_of(pool).len() as u64,
         in_updates: u64::from(in_updates),

@@ -1609,6 +1609,29 @@ fn errors_beside_parity_need_collections_that_reserve_nothing_and_flash_that_wor
     }
 }
 
+#[test]
+fn a_buffer_of_all_numbers_is_one_problem() {
+    let striped = [
+        ("geometry.channels", "8"),
+        ("ftl.allocation.pool", "plane"),
+        ("ftl.parity", "{ width = 8 }"),
+        ("ftl.over_provisioning.exported", "16 MiB"),
+    ];
+    let in_step = [("precondition.fill", "sequential"), ("precondition.in_step", "true")];
+    let both = [&striped[..], &in_step].concat();
+    // 2^27 units of 4 KiB, and one more.
+    for size in ["18446744073709551615 B", "549755817984 B"] {
+        for settings in [&[][..], &striped, &in_step, &both] {
+            let given = settings.iter().map(|(key, value)| set(key, value));
+            let all: Vec<_> = given.chain([set("buffer.size", size)]).collect();
+            let fault = try_experiment(BY_HAND, &all).err().unwrap_or_default();
+            assert!(fault.contains("drive.buffer.size: "), "{settings:?}: {fault}");
+            assert!(fault.contains("at most 134217728 are supported"), "{settings:?}: {fault}");
+            assert!(fault.contains(": 1 problem\n"), "{settings:?}: {fault}");
+        }
+    }
+}
+
 /// Problems of a drive whose flash has bit errors, with these settings and this workload.
 fn with_errors(settings: &[(&'static str, &str)], workload: &str) -> String {
     let drive = [
@@ -1654,6 +1677,23 @@ fn faults_need_places_that_exist_and_an_end_of_re_reads() {
             "no word line 16; the last one is 15",
         ),
         ("{ dies = [{ die = 1, at = '1 s' }] }", "faults.dies[0].die", "no die 1"),
+        (
+            "{ dies = [{ die = 0, at = '1 s' }, { die = 0, at = '2 s' }] }",
+            "faults.dies[1]: ",
+            "the same part as dies[0]; leave one of the two out",
+        ),
+        (
+            "{ pages = [{ plane = 0, block = 1, page = 2 }, { plane = 0, block = 1, page = 3 }, \
+             { plane = 0, block = 1, page = 2, from_erases = 7 }] }",
+            "faults.pages[2]: ",
+            "the same part as pages[0]; leave one of the two out",
+        ),
+        (
+            "{ word_lines = [{ plane = 0, block = 1, word_line = 2, from_erases = 1 }, \
+             { plane = 0, block = 1, word_line = 2, from_erases = 1 }] }",
+            "faults.word_lines[1]: ",
+            "the same part as word_lines[0]; leave one of the two out",
+        ),
     ] {
         let fault = of(faults);
         assert!(fault.contains(path) && fault.contains(phrase), "{faults}: {fault}");
@@ -1677,23 +1717,6 @@ fn faults_need_places_that_exist_and_an_end_of_re_reads() {
         let settings = [("nand.faults", faults.as_str()), ladder, ("nand.cell", "tlc")];
         with_errors(&settings, "reads = '50 %'")
     };
-        (
-            "{ dies = [{ die = 0, at = '1 s' }, { die = 0, at = '2 s' }] }",
-            "faults.dies[1]: ",
-            "the same part as dies[0]; leave one of the two out",
-        ),
-        (
-            "{ pages = [{ plane = 0, block = 1, page = 2 }, { plane = 0, block = 1, page = 3 }, \
-             { plane = 0, block = 1, page = 2, from_erases = 7 }] }",
-            "faults.pages[2]: ",
-            "the same part as pages[0]; leave one of the two out",
-        ),
-        (
-            "{ word_lines = [{ plane = 0, block = 1, word_line = 2, from_erases = 1 }, \
-             { plane = 0, block = 1, word_line = 2, from_erases = 1 }] }",
-            "faults.word_lines[1]: ",
-            "the same part as word_lines[0]; leave one of the two out",
-        ),
     assert_eq!(tlc("5"), "");
     assert!(tlc("6").contains("no word line 6; the last one is 5"));
 }
