@@ -137,7 +137,7 @@ def test_schemes_have_the_settings_of_the_paper():
     assert managed["superblock"]["width"] == {"collection": 16}
     assert managed["scrub"]["stream"] == "own"
     old = figure_9._run(SHORT, "mlc-2y", "months", "re-read").experiment["drive"]["nand"]["errors"]
-    assert old["initial_age"] == {"from": "720 h", "to": "2160 h"}
+    assert old["initial_age"] == {"from": "30 d", "to": "90 d"}
 
 
 @pytest.mark.parametrize("chip", _drives.CHIPS)

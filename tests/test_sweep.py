@@ -379,6 +379,7 @@ def test_columns_are_typed_and_in_base_units(quick, tmp_path):
         ("64 ms", 64_000_000, "ns"),
         ("1.5min", 90_000_000_000, "ns"),
         ("0.001 us", 1, "ns"),
+        ("90 d", 7_776_000_000_000_000, "ns"),
         ("4 KiB", 4096, "bytes"),
         ("1.92 TB", 1_920_000_000_000, "bytes"),
         ("1600 MT/s", 1.6e9, "bytes_per_second"),

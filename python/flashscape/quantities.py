@@ -14,8 +14,9 @@ _BINARY = {"Ki": 1024, "Mi": 1024**2, "Gi": 1024**3, "Ti": 1024**4}
 
 def _units() -> dict[str, tuple[str, Decimal]]:
     """Return the dimension and the size of every unit of configurations."""
-    seconds = {"us": 1e3, "µs": 1e3, "ms": 1e6, "s": 1e9, "min": 6e10, "h": 3.6e12, "ns": 1}
-    units = {unit: (_NS, Decimal(int(ns))) for unit, ns in seconds.items()}
+    times = {"us": 1e3, "µs": 1e3, "ms": 1e6, "s": 1e9, "ns": 1}
+    times |= {"min": 6e10, "h": 3.6e12, "d": 8.64e13}
+    units = {unit: (_NS, Decimal(int(ns))) for unit, ns in times.items()}
     for prefix, factor in {**_PREFIXES, **_BINARY}.items():
         units[f"{prefix}B"] = (_BYTES, Decimal(factor))
         units[f"{prefix}B/s"] = (_RATE, Decimal(factor))

@@ -36,7 +36,7 @@ const OVERRIDE: &str = "override";
 /// assert_eq!(
 ///     faulty.read::<Erase>().err().unwrap().to_string(),
 ///     "erase.toml: 3 problems\n  \
-///      line 1, pulse: 800 has no unit (one of ns, us, ms, s, min, h)\n  \
+///      line 1, pulse: 800 has no unit (one of ns, us, ms, s, min, h, d)\n  \
 ///      line 2, pulse_count: unknown key (valid: pulse, pulses)\n  \
 ///      pulses: missing; write a whole number"
 /// );

@@ -122,10 +122,12 @@ mod tests {
     #[test]
     fn serde_gives_the_same_refusals() {
         let refusal = |json: &str| serde_json::from_str::<Time>(json).unwrap_err().to_string();
-        assert!(refusal("800").starts_with("800 has no unit (one of ns, us, ms, s, min, h)"));
+        assert!(refusal("800").starts_with("800 has no unit (one of ns, us, ms, s, min, h, d)"));
         assert!(refusal("-1").starts_with("-1 is negative"));
-        assert!(refusal("1.5").starts_with("1.5 has no unit (one of ns, us, ms, s, min, h)"));
-        assert!(refusal(r#""8""#).starts_with(r#""8" has no unit (one of ns, us, ms, s, min, h)"#));
+        assert!(refusal("1.5").starts_with("1.5 has no unit (one of ns, us, ms, s, min, h, d)"));
+        assert!(
+            refusal(r#""8""#).starts_with(r#""8" has no unit (one of ns, us, ms, s, min, h, d)"#)
+        );
         assert!(refusal("true").contains(r#"expected a time such as "25 us""#));
     }
 

@@ -37,6 +37,8 @@ impl Measure for Time {
             Unit::whole("s", 1_000_000_000, "ns"),
             Unit::whole("min", 60_000_000_000, "ns"),
             Unit::whole("h", 3_600_000_000_000, "ns"),
+            // A day of 24 hours.
+            Unit::whole("d", 86_400_000_000_000, "ns"),
         ],
     );
 
@@ -71,16 +73,23 @@ mod tests {
         assert_eq!(ns("3ns"), 3);
         assert_eq!(ns("1.5 min"), 90_000_000_000);
         assert_eq!(ns("2 h"), 7_200_000_000_000);
+        assert_eq!(ns("30 d"), ns("720 h"));
+        assert_eq!(ns("0.5 d"), ns("12 h"));
     }
 
     #[test]
     fn refusals_name_the_remedy() {
         let refusal = |text: &str| text.parse::<Time>().unwrap_err().to_string();
-        assert_eq!(refusal("800"), r#""800" has no unit (one of ns, us, ms, s, min, h)"#);
+        assert_eq!(refusal("800"), r#""800" has no unit (one of ns, us, ms, s, min, h, d)"#);
         assert_eq!(refusal("0.0005 us"), r#""0.0005 us" is not a whole number of ns"#);
         assert!(refusal("3 m").contains(r#"did you mean "ms" or "min"?"#));
-        assert_eq!(refusal("3 days"), r#""3 days": no unit "days" (valid: ns, us, ms, s, min, h)"#);
+        assert_eq!(
+            refusal("3 days"),
+            r#""3 days": no unit "days" (valid: ns, us, ms, s, min, h, d)"#
+        );
         assert_eq!(refusal("6000000 h"), r#""6000000 h" is too large"#);
+        // 2^64 ns are 213,503.98 days.
+        assert_eq!(refusal("213504 d"), r#""213504 d" is too large"#);
     }
 
     proptest! {

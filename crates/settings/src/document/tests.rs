@@ -312,7 +312,7 @@ fn problems_name_the_layer_that_they_come_from() {
          line 4, drive.colour: unknown key (valid: pulse, victim, dies)\n  \
          override, workload[0].depth: missing; write a whole number\n  \
          override, workload[0].pattern: missing; write one of greedy, d-choices\n  \
-         tlc.toml line 1, drive.pulse: 800 has no unit (one of ns, us, ms, s, min, h)\n  \
+         tlc.toml line 1, drive.pulse: 800 has no unit (one of ns, us, ms, s, min, h, d)\n  \
          tlc.toml line 2, drive.dies[1]: -2 is too small (at least 0)\n  \
          tlc.toml line 6, drive.victim.choices: expected a whole number, found the string \"ten\""
     );
@@ -325,7 +325,7 @@ fn a_base_without_lines_does_not_borrow_ours() {
     document.under::<Experiment>(base, "drive").unwrap();
     assert_eq!(
         refusal(&document),
-        "ssd.toml: 1 problem\n  preset, drive.pulse: 800 has no unit (one of ns, us, ms, s, min, h)"
+        "ssd.toml: 1 problem\n  preset, drive.pulse: 800 has no unit (one of ns, us, ms, s, min, h, d)"
     );
 }
 

@@ -375,7 +375,7 @@ fn quantities_are_checked_by_their_scale() {
     refused(
         "pulse = '800'\npage = 16\nbus = '0 MB/s'\nspare = 0.07\nstart = '2.5 blocks'",
         &[
-            "line 1, pulse: \"800\" has no unit (one of ns, us, ms, s, min, h)",
+            "line 1, pulse: \"800\" has no unit (one of ns, us, ms, s, min, h, d)",
             "line 2, page: 16 has no unit (one of B, KiB, MiB, GiB, TiB, kB, MB, GB, TB; as B: \"16 B\")",
             "line 3, bus: \"0 MB/s\" must be more than zero",
             "line 4, spare: 0.07 has no unit (write \"7 %\" or \"0.07 %\")",
@@ -386,7 +386,7 @@ fn quantities_are_checked_by_their_scale() {
         "pulse = true\npair = [1, '2 parsec']",
         &[
             "line 1, pulse: expected a time such as \"25 us\", found true",
-            "line 2, pair[1]: \"2 parsec\": no unit \"parsec\" (valid: ns, us, ms, s, min, h)",
+            "line 2, pair[1]: \"2 parsec\": no unit \"parsec\" (valid: ns, us, ms, s, min, h, d)",
         ],
     );
 }
@@ -439,7 +439,7 @@ fn alternatives_are_judged_by_the_one_that_was_meant() {
         &[
             "line 1, drive.sise: unknown key (did you mean \"size\"? valid: size, depth)",
             "line 1, drive.depth: -1 is too small (at least 0)",
-            "line 2, limit: 5 has no unit (one of ns, us, ms, s, min, h)",
+            "line 2, limit: 5 has no unit (one of ns, us, ms, s, min, h, d)",
         ],
     );
     refused("drive = 3", &["line 1, drive: expected a string, or a table, found 3"]);

@@ -55,7 +55,7 @@ def _run(chip: str, cycles: int, days: int = 0, reads: int = 0) -> Run:
     """Return a run that counts one read, after so many reads of its block."""
     table: dict[str, Any] = errors(CHIPS[chip], cycles, None)
     if days:
-        table["initial_age"] = f"{24 * days} h"
+        table["initial_age"] = f"{days} d"
     experiment = {
         "title": f"{CHIPS[chip].title}: {cycles} cycles, {days} days, {reads} reads",
         "drive": _DRIVE | {"nand": {"errors": table}},

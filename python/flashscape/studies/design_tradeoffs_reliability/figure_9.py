@@ -57,7 +57,7 @@ def _run(setting: Setting, chip: str, age: str, scheme: str) -> Run:
     of, days = CHIPS[chip], AGES[age]
     aged: dict[str, Any] = {}
     if days is not None:
-        aged["initial_age"] = {"from": f"{24 * days[0]} h", "to": f"{24 * days[1]} h"}
+        aged["initial_age"] = {"from": f"{days[0]} d", "to": f"{days[1]} d"}
     code = errors(of, of.worn, of.strong, **aged)
     tables = {"re-read": {}, "parity": parity(15, PARITY_RE_READS), "scrub": oracle(early(of))}
     old = "new data" if days is None else f"data of {days[0]} to {days[1]} days"
