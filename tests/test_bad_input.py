@@ -10,6 +10,7 @@ import sys
 
 import pytest
 
+import flashscape as fs
 from places import CAPTURED, SMALL
 
 
@@ -290,3 +291,20 @@ def test_what_was_mistaken_is_told_with_what_may_have_been_meant(
     assert told.format(here=tmp_path) in ended.err
     # Only once: click suggests names for its own groups, too.
     assert ended.err.count("Did you mean") <= 1
+
+
+def test_a_key_of_a_dictionary_is_not_blamed_on_the_preset(config):
+    def refusal(experiment):
+        with pytest.raises(fs.ConfigError) as refused:
+            experiment()
+        return str(refused.value)
+
+    sound = fs.Experiment.from_dict(config)
+    changes = {"ftl": {"gc": {"victm": "fifo"}}, "nand": {"decode": 5}}
+    told = refusal(lambda: sound.replace({"drive": changes}))
+    assert "override, drive.ftl.gc.victm: unknown key" in told
+    assert "override, drive.nand.decode: 5 has no unit" in told
+    config["drive"]["ftl"].setdefault("gc", {})["victm"] = "fifo"
+    told = refusal(lambda: fs.Experiment.from_dict(config))
+    assert "\n  drive.ftl.gc.victm: unknown key" in told
+    assert ".toml" not in told

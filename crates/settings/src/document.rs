@@ -75,8 +75,12 @@ impl Document {
     pub fn from_value(value: Value, file: &str) -> Result<Self, Problems> {
         match value {
             Value::Object(root) => {
-                let (places, renamed) = (Places::new(), Vec::new());
-                Ok(Self { file: file.into(), root, places, renamed })
+                let place = Place { file: file.into(), line: None };
+                let mut places = Places::new();
+                let root = Value::Object(root);
+                source::place_all(&root, "", &place, &mut places);
+                let (root, renamed) = (table_of(root), Vec::new());
+                Ok(Self { file: place.file, root, places, renamed })
             }
             other => {
                 let message = format!("expected a table, found {}", walk::shown(&other));
@@ -177,16 +181,11 @@ impl Document {
         let below = wrap(&steps, base.root.into());
         let within = |path: String| if at.is_empty() { path } else { format!("{at}.{path}") };
         let below_places = base.places.into_iter().map(|(path, place)| (within(path), place));
-        let mut below_places: Places = below_places.collect();
+        let below_places: Places = below_places.collect();
 
         let mut overlay = Overlay::default();
         let over = std::mem::take(&mut self.root).into();
         self.root = table_of(overlay.join(over, below, &Node::of(&schema), ""));
-        // Values of a base without lines must not be taken for values of this document.
-        for path in overlay.whole() {
-            let unknown = || Place { file: base.file.clone(), line: None };
-            below_places.entry(path.clone()).or_insert_with(unknown);
-        }
         let over_places = std::mem::take(&mut self.places);
         self.places = overlay.places(over_places, below_places, "");
         let mut problems = Problems::new(&*self.file);
@@ -223,9 +222,6 @@ impl Document {
         if let Some(message) = self.list_on_the_way(&steps) {
             return Err(self.override_refused(path, message));
         }
-        // Tables created on the way to the value come from the override, too.
-        let new = (1..=steps.len()).map(|length| path::join("", &steps[..length]));
-        let new: Vec<String> = new.filter(|path| self.get(path).is_none()).collect();
         // Entries of a list must exist; tables may be new.
         let fixed = steps.iter().rposition(is_index).map_or(0, |last| last + 1);
         let (fixed, keys) = steps.split_at(fixed);
@@ -234,19 +230,22 @@ impl Document {
         let mut root = Value::Object(std::mem::take(&mut self.root));
         let mut overlay = Overlay::default();
         let mut inside = Vec::new();
+        let place = Place { file: OVERRIDE.into(), line: None };
+        let mut over_places = Places::new();
         let outcome = descend(&mut root, Node::of(&schema), fixed).map(|(slot, node)| {
             let mut over = wrap(keys, value);
             renamed::rename(&node, &mut over, &at, &mut inside);
+            source::place_all(&over, &at, &place, &mut over_places);
             *slot = overlay.join(over, slot.take(), &node, &at);
         });
         self.root = table_of(root);
         inside.into_iter().for_each(|pair| self.note_renamed(pair));
         outcome.map_err(|message| self.override_refused(path, message))?;
 
-        let place = Place { file: OVERRIDE.into(), line: None };
-        let covered = overlay.covered().iter().cloned();
-        let set = new.into_iter().chain(covered).chain([path::join("", &steps)]);
-        let over_places: Places = set.map(|path| (path, place.clone())).collect();
+        // Tables that the override shares with this document are still of this document, but the one
+        // that was set.
+        over_places.retain(|path, _| !overlay.is_shared(path));
+        over_places.insert(path::join("", &steps), place);
         let base_places = std::mem::take(&mut self.places);
         self.places = overlay.places(over_places, base_places, &at);
         match overlay.empty().first() {

@@ -16,8 +16,6 @@ pub(crate) struct Overlay {
     whole: Vec<String>,
     /// Paths of tables with keys from both layers.
     shared: Vec<String>,
-    /// Paths of tables of the lower layer that the upper one replaces as a whole.
-    covered: Vec<String>,
     /// Paths of optional tables that have no key in the upper layer, so that it changes nothing.
     empty: Vec<String>,
 }
@@ -31,7 +29,6 @@ impl Overlay {
             if let (Some(new), Some(old)) = (over.get(tagged.tag), base.get(tagged.tag))
                 && new != old
             {
-                self.covered.push(at.to_owned());
                 return over;
             }
         }
@@ -39,12 +36,7 @@ impl Overlay {
             (Value::Object(over), Value::Object(base)) if !node.takes_one_key() => {
                 self.join_tables(over, base, node, at).into()
             }
-            (over, base) => {
-                if base.is_object() {
-                    self.covered.push(at.to_owned());
-                }
-                over
-            }
+            (over, _) => over,
         }
     }
 
@@ -79,14 +71,9 @@ impl Overlay {
         joined
     }
 
-    /// Paths whose values come entirely from the lower layer.
-    pub fn whole(&self) -> &[String] {
-        &self.whole
-    }
-
-    /// Paths of tables of the lower layer that the upper one replaces as a whole.
-    pub fn covered(&self) -> &[String] {
-        &self.covered
+    /// True for a table with keys from both layers.
+    pub fn is_shared(&self, path: &str) -> bool {
+        self.shared.iter().any(|shared| shared == path)
     }
 
     /// Paths of optional tables that have no key in the upper layer.
@@ -99,7 +86,7 @@ impl Overlay {
     pub fn places(&self, over: Places, base: Places, at: &str) -> Places {
         let left = |path: &str| {
             !path::is_within(path, at)
-                || self.shared.iter().any(|shared| shared == path)
+                || self.is_shared(path)
                 || self.whole.iter().any(|whole| path::is_within(path, whole))
         };
         let mut places: Places = base.into_iter().filter(|(path, _)| left(path)).collect();

@@ -45,6 +45,22 @@ pub(crate) fn parse(text: &str, file: &str) -> Result<(Map<String, Value>, Place
     }
 }
 
+/// Gives `value`, which is at the path `at`, and all that is in it the same place.
+pub(crate) fn place_all(value: &Value, at: &str, place: &Place, places: &mut Places) {
+    if !at.is_empty() {
+        places.insert(at.to_owned(), place.clone());
+    }
+    match value {
+        Value::Object(table) => table.iter().for_each(|(key, value)| {
+            place_all(value, &path::key(at, key), place, places);
+        }),
+        Value::Array(entries) => entries.iter().enumerate().for_each(|(index, entry)| {
+            place_all(entry, &path::index(at, index), place, places);
+        }),
+        _ => {}
+    }
+}
+
 struct Reading {
     /// Positions of the newlines, ascending.
     lines: Vec<usize>,

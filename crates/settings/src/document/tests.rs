@@ -319,6 +319,31 @@ fn problems_name_the_layer_that_they_come_from() {
 }
 
 #[test]
+fn keys_of_a_dictionary_are_not_those_of_the_layer_below() {
+    let json = r#"{"drive": {"victim": {"retries": -3}, "colour": 1, "dies": [-1]}}"#;
+    let mut document = Document::from_json(json, "dict").unwrap();
+    document.under::<Experiment>(Document::parse(PRESET, "tlc.toml").unwrap(), "drive").unwrap();
+    assert_eq!(
+        refusal(&document),
+        "dict: 3 problems\n  \
+         drive.dies[0]: -1 is too small (at least 0)\n  \
+         drive.victim.retries: -3 is too small (at least 0)\n  \
+         drive.colour: unknown key (valid: pulse, victim, dies)"
+    );
+    // The same as an override, with tables inside of the one that is set.
+    let mut document = self::document("[drive.victim]\nchoices = 3");
+    let drive = json!({"victim": {"retries": -3}, "colour": 1});
+    document.set_value::<Experiment>("drive", drive).unwrap();
+    document.under::<Experiment>(Document::parse(PRESET, "tlc.toml").unwrap(), "drive").unwrap();
+    assert_eq!(
+        refusal(&document),
+        "ssd.toml: 2 problems\n  \
+         override, drive.victim.retries: -3 is too small (at least 0)\n  \
+         override, drive.colour: unknown key (valid: pulse, victim, dies)"
+    );
+}
+
+#[test]
 fn a_base_without_lines_does_not_borrow_ours() {
     let mut document = document("[drive]\ndies = []\nvictim = 'greedy'");
     let base = Document::from_json(r#"{"pulse": 800}"#, "preset").unwrap();
