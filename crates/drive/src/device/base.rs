@@ -307,6 +307,7 @@ impl Base {
                 self.space.note_resumed(self.flash.op(*id));
                 waits::charge(then, &present, self.flash.blame_mut(*id));
             }
+            self.note_resumed_moves();
         }
         let parked = parked.into_iter().map(|(id, _)| id);
         self.flash.resume(&mut self.time, &mut self.space, parked);

@@ -62,6 +62,14 @@ impl Base {
         }
     }
 
+    /// Notes that programs which waited for free pages go on: they are tasks again.
+    pub fn note_resumed_moves(&mut self) {
+        let (now, parked) = (self.time.now, self.space.parked_moves());
+        if let Some(tasks) = &mut self.tasks {
+            tasks.note_parked(now, parked);
+        }
+    }
+
     /// Handles the end of an operation if it is a task: the task thinks now.
     #[cold]
     #[inline(never)]
@@ -166,6 +174,7 @@ impl Base {
         let parked = self.space.bins().flat_map(|bin| self.space.parked(bin));
         let parked = parked.filter(|(id, _)| is_task(id)).count() as u32;
         assert_eq!(parked, self.space.parked_moves(), "audit: moves that wait for space");
+        assert_eq!(parked, tasks.parked(), "audit: tasks that wait for space");
         if self.space.binds_early() {
             // One parity may come with the last program.
             let most = tasks.most() + 1;

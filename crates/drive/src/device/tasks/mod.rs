@@ -63,6 +63,8 @@ pub struct Tasks {
     /// Tasks whose operation has been requested and has not ended, and those that think.
     busy: u32,
     thinking: u32,
+    /// Tasks among the busy ones whose program waits for a free page: they do not count.
+    parked: u32,
     /// Reads of members for rebuilds, each with the moment from which it waits; erases and programs; and
     /// jobs that would begin a read. The oldest is first.
     members: VecDeque<(Ask, Instant)>,
@@ -82,8 +84,8 @@ pub struct Tasks {
 pub struct TaskCounts {
     /// Tasks that have begun.
     pub begun: u64,
-    /// Number of tasks whose operation was under way, and of those that thought, each integrated over
-    /// time in nanoseconds.
+    /// Number of tasks whose operation was under way, without programs that waited for a free page, and
+    /// number of those that thought, each integrated over time in nanoseconds.
     pub busy_ns: u128,
     /// See `busy_ns`.
     pub thinking_ns: u128,
@@ -114,6 +116,7 @@ impl Tasks {
             think: config.think(),
             busy: 0,
             thinking: 0,
+            parked: 0,
             members: VecDeque::new(),
             writes: VecDeque::new(),
             reads: VecDeque::new(),
@@ -127,8 +130,8 @@ impl Tasks {
     /// Forgets all tasks, because the power is cut.
     pub fn begin_anew(&mut self, now: Instant) {
         self.count_time(now);
-        let Self { busy, thinking, members, writes, reads, .. } = self;
-        (*busy, *thinking) = (0, 0);
+        let Self { busy, thinking, parked, members, writes, reads, .. } = self;
+        (*busy, *thinking, *parked) = (0, 0, 0);
         members.clear();
         writes.clear();
         reads.clear();
@@ -143,7 +146,11 @@ impl Tasks {
     pub fn most(&self) -> u32 {
         self.most
     }
-    /// Tasks whose operation is under way, and those that think.
+    /// Tasks whose program waits for a free page.
+    pub fn parked(&self) -> u32 {
+        self.parked
+    }
+    /// Tasks whose operation is under way or waits for a free page, and those that think.
     pub fn under_way(&self) -> [u32; 2] {
         [self.busy, self.thinking]
     }
@@ -170,6 +177,7 @@ impl Tasks {
 
     /// Begins a task for a job; false if it must wait. It is called then.
     pub fn take(&mut self, now: Instant, (job, step): (Job, Step), parked: u32) -> bool {
+        self.note_parked(now, parked);
         let is_called = self.called == Some((job, step));
         if !self.is_free(parked) || !is_called && self.has_waiting() {
             self.wait(job, step);
@@ -197,6 +205,7 @@ impl Tasks {
 
     /// Begins a task for the read of a member, and returns it; or holds it back.
     pub fn take_member(&mut self, now: Instant, ask: Ask, parked: u32) -> Option<Ask> {
+        self.note_parked(now, parked);
         if self.is_free(parked) && !self.has_waiting() {
             self.begin(now);
             return Some(ask);
@@ -207,6 +216,7 @@ impl Tasks {
 
     /// Begins a task for an erase, and returns it; or holds it back.
     pub fn take_erase(&mut self, now: Instant, ask: Ask, parked: u32) -> Option<Ask> {
+        self.note_parked(now, parked);
         if self.is_free(parked) && !self.has_waiting() {
             self.begin(now);
             return Some(ask);
@@ -252,6 +262,7 @@ impl Tasks {
         parked: u32,
         is_foreground: impl Fn(Job) -> bool,
     ) -> Option<Next> {
+        self.note_parked(now, parked);
         if !self.has_waiting() || !self.is_free(parked) {
             return None;
         }
@@ -283,6 +294,14 @@ impl Tasks {
 
     // ---- counts ------------------------------------------------------------------------
 
+    /// Notes the number of programs that wait for free pages from now on.
+    pub fn note_parked(&mut self, now: Instant, parked: u32) {
+        if self.parked != parked {
+            self.count_time(now);
+            self.parked = parked;
+        }
+    }
+
     fn count_time(&mut self, now: Instant) {
         let passed = now - self.counted;
         if passed.is_zero() {
@@ -290,9 +309,10 @@ impl Tasks {
         }
         self.counted = now;
         let ns = u128::from(passed.as_ns());
-        self.counts.busy_ns += ns * u128::from(self.busy);
+        let busy = self.busy - self.parked;
+        self.counts.busy_ns += ns * u128::from(busy);
         self.counts.thinking_ns += ns * u128::from(self.thinking);
-        let under_way = self.busy + self.thinking;
+        let under_way = busy + self.thinking;
         self.counts.greatest = self.counts.greatest.max(under_way);
         if under_way >= self.most {
             self.counts.full += passed;

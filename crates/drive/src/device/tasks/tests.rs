@@ -71,6 +71,27 @@ fn a_task_lasts_until_it_has_thought() {
 }
 
 #[test]
+fn a_program_that_waits_for_a_page_is_no_task() {
+    let mut tasks = tasks(1);
+    assert!(tasks.take(at(0), (bin(0), Step::Program), 0));
+    tasks.note_parked(at(4), 1);
+    assert!(tasks.take(at(7), (bin(1), Step::Read), 1));
+    tasks.end(at(10));
+    tasks.thought(at(20));
+    let of = |tasks: &mut Tasks, us| {
+        let counts = tasks.counts(at(us));
+        let us = |ns: u128| ns as u64 / US;
+        (us(counts.busy_ns), us(counts.thinking_ns), counts.full, counts.greatest)
+    };
+    // The program until 4 us, and the read from 7 to 10 us, which is thought about until 20 us.
+    assert_eq!(of(&mut tasks, 100), (4 + 3, 10, Span::from_us(4 + 3 + 10), 1));
+    // The program goes on at 100 us, and is a task again.
+    tasks.note_parked(at(100), 0);
+    tasks.end(at(130));
+    assert_eq!(of(&mut tasks, 130), (4 + 3 + 30, 10, Span::from_us(4 + 3 + 10 + 30), 1));
+}
+
+#[test]
 fn a_job_that_is_called_takes_one_task_and_waits_behind_others_for_more() {
     let mut tasks = tasks(3);
     (0..3).for_each(|_| tasks.begin(at(0)));
