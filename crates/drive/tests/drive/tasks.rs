@@ -84,6 +84,111 @@ fn a_task_that_thinks_keeps_others_from_beginning() {
     assert_eq!(scrub_ends(&mut bench), 32 * two + 2 * 1_500 * US + 30 * US);
 }
 
+/// Blocks of which `bins` have 48 full ones of 56 each, that collect with 4 free ones.
+fn of_few_blocks(bins: u32, more: &[Override]) -> Vec<Override> {
+    let own = [
+        set("geometry.channels", bins),
+        set("geometry.blocks_per_plane", 56),
+        set("ftl.over_provisioning", format!("{{ exported = \"{} KiB\" }}", bins * 48 * 64)),
+        set("ftl.gc.background", "4 blocks"),
+        set("ftl.gc.stop", "4 blocks"),
+    ];
+    [&own[..], more].concat()
+}
+
+/// The moments at which blocks are erased, after `since`, and the blocks.
+fn erases(bench: &mut Bench, since: u64, count: usize) -> Vec<(u64, usize)> {
+    let mut found: Vec<(u64, usize)> = Vec::new();
+    while found.len() < count {
+        assert!(bench.step());
+        let erased = bench.device.ftl().erase_counts().iter().enumerate();
+        let erased = erased.filter(|(_, count)| **count > 0).map(|(block, _)| block);
+        let new: Vec<_> = erased.filter(|of| found.iter().all(|(_, old)| old != of)).collect();
+        let now = bench.device.now().as_ns();
+        found.extend(new.into_iter().map(|block| (now - since, block)));
+    }
+    found
+}
+
+/// Scrubbing opens a block at 20 ms, so that collection begins, of blocks that are half invalid.
+#[test]
+fn one_task_goes_to_collection_and_to_scrubbing_in_turns() {
+    let at = 20 * MS;
+    for think in [0, 10, 70] {
+        let page = READ + 300 * US + 2 * think * US;
+        let erase = 1_500 * US;
+        let of = |foreground: &str| {
+            let more = [
+                set("ftl.scrub.interval", "20 ms"),
+                set("ftl.gc.foreground", foreground),
+                limit(1, think),
+            ];
+            let mut bench = Bench::filled(&of_few_blocks(1, &scrubbed("own", &more)));
+            let pages = (5..10).flat_map(|block| 16 * block..16 * block + 8);
+            for (turn, page) in pages.enumerate() {
+                bench.submit(turn as u64 * 300 * US, Kind::Write, page * PAGE, PAGE);
+            }
+            erases(&mut bench, at, 2)
+        };
+        // A page of block 0, then one of block 5 and one of block 0 in turns: of eight and sixteen.
+        let first = (1 + 8 + 7) * page + erase;
+        let second = first + think * US + 8 * page + erase;
+        assert_eq!(of("1 block"), [(first, 5), (second, 0)], "{think}");
+        // In the foreground collection has each turn until its end. Then scrubbing goes on.
+        let first = (1 + 8) * page + erase;
+        let second = first + think * US + 15 * page + erase;
+        assert_eq!(of("4 blocks"), [(first, 5), (second, 0)], "{think}");
+    }
+}
+
+/// Writes without a pause keep a bin at its foreground threshold, where scrubbing has no space.
+#[test]
+fn scrubbing_that_never_had_its_turn_goes_on_when_hosts_pause() {
+    for think in [0, 50] {
+        let more = [set("ftl.gc.stop", "3 blocks"), limit(1, think)];
+        let mut bench = Bench::filled(&scrubbed("own", &more));
+        let writes: Vec<u32> = (0..3_000)
+            .map(|turn: u64| bench.submit(0, Kind::Write, turn * 331 % 768 * PAGE, PAGE))
+            .collect();
+        let scrubbed = |bench: &Bench| bench.device.ftl().tally.units[Source::Scrub as usize];
+        let is_done = |bench: &Bench, tag| bench.completed().iter().any(|done| done.tag == tag);
+        while !is_done(&bench, writes[2_999]) {
+            assert!(bench.step());
+        }
+        // A block is due every 10 ms and takes 8.3 ms, but not even the first one is moved whole.
+        assert!(bench.device.now().as_ns() >= 3_000 * 300 * US);
+        assert!(scrubbed(&bench) < 16, "{think}: {}", scrubbed(&bench));
+        // Collection ends when four blocks are free: at most four victims, each of fewer than 16 pages.
+        let page = READ + 300 * US + 2 * think * US;
+        let block = 16 * page + 1_500 * US + think * US;
+        let now = bench.device.now().as_ns();
+        bench.until(now + 5 * block);
+        assert!(scrubbed(&bench) >= 16, "{think}: {}", scrubbed(&bench));
+        bench.device.audit();
+    }
+}
+
+/// Both bins open their fifth block at the same moment.
+#[test]
+fn a_collection_that_thinks_keeps_its_permit() {
+    let at = 60 * MS;
+    for think in [0, 10, 70] {
+        let more = [set("ftl.gc.at_once", "{ drive = 1 }"), limit(1, think)];
+        let mut bench = Bench::filled(&of_few_blocks(2, &more));
+        // Even pages are in bin 0, odd ones in bin 1. Eight pages of each block become invalid.
+        let pages = (0..7).flat_map(|block| 32 * block..32 * block + 16);
+        for (turn, page) in pages.take(98).enumerate() {
+            let time = if turn < 96 { turn as u64 * 300 * US } else { at };
+            bench.submit(time, Kind::Write, page * PAGE, PAGE);
+        }
+        let page = READ + 300 * US + 2 * think * US;
+        // The last writes end. Then one bin moves its eight pages, and the other one waits.
+        let first = 300 * US + 8 * page + 1_500 * US;
+        let second = first + think * US + 8 * page + 1_500 * US;
+        assert_eq!(erases(&mut bench, at, 2), [(first, 0), (second, 56)], "{think}");
+    }
+}
+
 #[test]
 fn commands_of_hosts_are_not_limited() {
     for task in ["turns", "own"] {
