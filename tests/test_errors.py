@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 import flashscape as fs
+from places import ROOT
 
 READS = {"name": "reads", "reads": "100 %", "size": "4 KiB", "queue_depth": 1}
 TLC = {
@@ -132,3 +133,44 @@ def test_a_stepwise_drive_takes_levels():
     ):
         with pytest.raises(ValueError, match=words):
             drive.submit(kind, 0, 4096, read_recovery_level=level)
+
+
+def example(name, **changes):
+    """Run an example with other values of its firmware."""
+    experiment = fs.Experiment.from_file(ROOT / "examples" / f"{name}.toml")
+    overrides = {f"drive.ftl.{key}": value for key, value in changes.items()}
+    return fs.run(experiment.replace(overrides), progress=False)
+
+
+def lost(result):
+    return result.summary["errors"]["uber"]["units"]
+
+
+def test_the_example_of_superblocks_loses_nothing_with_a_die():
+    with_parity, without = example("superblocks"), example("superblocks", superblock="none")
+    assert lost(with_parity) == 0
+    assert with_parity.summary["errors"]["poisoned_units"] == 0
+    # Four seconds of 7,000 reads, of which a sixteenth meets the die, less what was written since.
+    for result in (with_parity, without):
+        assert 4 * 7000 / 16 * 0.9 < result.summary["errors"]["faulty_reads"]["die"]["host_read"]
+    assert lost(without) > 1500
+
+
+def test_the_example_of_faults_loses_little_with_parity_and_all_without():
+    with_parity, without = example("faults"), example("faults", parity="none")
+    faulty = without.summary["errors"]["faulty_reads"]
+    assert all(faulty[kind]["host_read"] > 5 for kind in ("page", "word_line", "die"))
+    assert lost(without) == sum(of["host_read"] for of in faulty.values())
+    # The die is lost for a stripe only if another one of its three members is faulty, too: of about
+    # one page in 600, and those of the stripes that GC could not keep.
+    assert lost(with_parity) < lost(without) / 20
+
+
+def test_the_example_of_hrm_has_shorter_reads_than_re_reads_alone():
+    ladder = {"policy": "ladder", "re_reads": 3}
+    alone = example("hrm", superblock="none", scrub="none", read_recovery=ladder)
+    managed = example("hrm")
+    assert managed.read.mean < 0.9 * alone.read.mean
+    re_reads = [of.summary["errors"]["re_reads"]["host_read"] for of in (managed, alone)]
+    assert re_reads[0] < re_reads[1] / 5
+    assert lost(managed) == lost(alone) == 0

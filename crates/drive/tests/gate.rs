@@ -155,7 +155,8 @@ fn variations(stem: &str) -> &'static [(&'static str, Settings)] {
     const REQUESTS: (&str, &str) = ("run.requests", "20000");
     match stem {
         "policy" => &[],
-        "demo" | "tenants" | "power-cut" | "end-of-life" => &[("", &[])],
+        "demo" | "tenants" | "power-cut" | "end-of-life" | "superblocks" | "faults" => &[("", &[])],
+        "hrm" => &[("", &[("run.time", "\"20 s\""), ("run.warm_up.time", "\"5 s\"")])],
         // Collection begins after 22,000 requests.
         "plane-blocking" | "gc-tolerant-reads" | "rotating-gc" | "gc-tolerant-flush" => {
             &[("", &[("run.requests", "60000"), ("run.warm_up.time", "\"2 s\"")])]
