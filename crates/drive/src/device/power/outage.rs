@@ -230,6 +230,12 @@ impl Device {
     /// Notes the metadata that a program has left, and the data if it is complete.
     fn note_left(&mut self, id: OpId, at: Batch, is_whole: bool) {
         let first = self.base.space.ftl.layout.first_unit(at.block, at.batch).0;
+        if let Owner::CollectMove(from) = self.base.flash.op(id).owner
+            && self.base.flash.op(id).kind == OpKind::CopyBack
+            && is_whole
+        {
+            self.base.audit_fit(from, at);
+        }
         for (slot, data) in self.carried_by(id).into_iter().enumerate() {
             let ppn = Ppn(first + slot as u32);
             match data {
