@@ -551,6 +551,19 @@ def test_equal_lines_stand_apart_where_that_is_asked_for(plots):
         assert list(beside.axes[0].get_xticks()) == [1, 4], "ticks are where points belong"
 
 
+def test_spans_go_from_the_least_to_the_greatest_and_say_what_is_absent(plots):
+    panels = {"few": {"a": [3e6, 1e6, 2e6], "b": None}, "many": {"a": [4e6], "b": [5e6, 6e6]}}
+    with plots.styled():
+        figure = plots.spans(panels, unit="ns", absent="stops")
+        figure.savefig(io.BytesIO())
+    few, many = figure.axes
+    span, dot = few.lines
+    assert (list(span.get_xdata()), list(dot.get_xdata())) == ([1e6, 3e6], [2e6])
+    assert [text.get_text() for text in few.texts] == ["stops"]
+    assert [list(line.get_ydata()) for line in many.lines] == [[0, 0], [0], [1, 1], [1]]
+    assert few.get_xlim() == many.get_xlim(), "panels share the axis"
+
+
 def test_what_is_overloaded_is_hollow_and_the_legend_says_so(plots):
     looks = plots.Looks("a", "b")
     groups = {"few": {"a": 1.0, "b": 2.0}, "many": {"a": 3.0, "b": 4.0}}

@@ -10,6 +10,7 @@ from flashscape.reproduce.plots.course import course
 from flashscape.reproduce.plots.lines import lines
 from flashscape.reproduce.plots.looks import Looks, Reference
 from flashscape.reproduce.plots.marks import marks
+from flashscape.reproduce.plots.spans import spans
 from flashscape.reproduce.plots.tails import tails
 
 __all__ = [
@@ -20,6 +21,7 @@ __all__ = [
     "encoded",
     "lines",
     "marks",
+    "spans",
     "styled",
     "tails",
 ]

@@ -2,179 +2,133 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from flashscape.reproduce import Answer, Exhibit, Figure, Run, along, percentile, plots
-from flashscape.studies.together._drives import (
-    AGES,
-    CUT_OFFS,
-    PER_SECOND,
-    SCHEMES,
-    TECHNIQUES,
-    drive,
-    exported_bytes,
-    seconds,
-)
+from flashscape.reproduce import Answer, Exhibit, Figure, plots
+from flashscape.studies.together import _measures
+from flashscape.studies.together._drives import AGES, SCHEMES, TECHNIQUES
+from flashscape.studies.together._measures import MEASURES, Effect, effect, idle
+from flashscape.studies.together._runs import Case, aged
 
 if TYPE_CHECKING:
     import polars as pl
     from matplotlib.figure import Figure as Picture
 
-    from flashscape.reproduce import Outcomes, Setting
-    from flashscape.result import Result
+    from flashscape.reproduce import Outcomes, Run, Setting
+    from flashscape.studies.together._runs import Measure
 
 exhibit = Exhibit()
 
-LOOKS = plots.Looks(*SCHEMES.values())
-
-NONE = "none"
-TAIL = 99.99
-
-ALIKE = 0.05
-"""Difference below which two percentiles count as alike; a choice of ours."""
-
-LOAD: dict[str, Any] = {
-    "name": "host",
-    "reads": "70 %",
-    "size": "4 KiB",
-    "addresses": {"pattern": "jesd219"},
-    "arrivals": {"process": "poisson", "rate": f"{PER_SECOND} IOPS"},
-}
-
-
-def _name(age: str, scheme: str, cut_off: int = CUT_OFFS[0]) -> str:
-    return f"{age}-{scheme}{'' if cut_off == CUT_OFFS[0] else f'-{cut_off}'}"
+CASES = [Case(age, scheme) for age in AGES for scheme in SCHEMES]
 
 
 @exhibit.runs
 def runs(setting: Setting) -> list[Run]:
-    """Return each scheme at each age, and one of them on an old drive by its cut-off."""
-    made = [_run(setting, age, scheme) for age in AGES for scheme in SCHEMES]
-    return made + [_run(setting, "old", "rh", cut_off) for cut_off in CUT_OFFS[1:]]
-
-
-def _run(setting: Setting, age: str, scheme: str, cut_off: int = CUT_OFFS[0]) -> Run:
-    gives_up = "" if cut_off == CUT_OFFS[0] else f", gives up after {cut_off} re-reads"
-    experiment = {
-        "title": f"{age}, {SCHEMES[scheme]}{gives_up}",
-        "drive": drive(setting, AGES[age], "" if scheme == NONE else scheme, cut_off),
-        "precondition": {"fill": "random", "age": {"overwrites": 1.5}},
-        "workload": [LOAD],
-        "run": {"time": f"{seconds(setting)} s"},
-    }
-    return Run(_name(age, scheme, cut_off), experiment)
-
-
-def _result(runs: Outcomes, age: str, scheme: str) -> Result:
-    return runs[_name(age, scheme)].result
-
-
-def _tails(runs: Outcomes, scheme: str) -> Figure:
-    return along(percentile(_result(runs, age, scheme).read, TAIL) for age in AGES)
-
-
-def _alone(runs: Outcomes, scheme: str, name: str) -> Answer:
-    """Return the tails of a technique and of the drive without any."""
-    ours, without = _tails(runs, scheme), _tails(runs, NONE)
-    figures = {f"{name}_p99_99_ns": ours, "neither_p99_99_ns": without}
-    return Answer(f"{ours.text('ns')}; without {without.text('ns')}", figures)
+    """Return each scheme at each age, with each seed."""
+    return [run for case in CASES for run in case.runs(setting)]
 
 
 @exhibit.measures("X-1")
-def suspension(runs: Outcomes) -> Answer:
-    """Return p99.99 of reads with erase suspension, by age."""
-    return _alone(runs, "s", "suspension")
+def lengths(runs: Outcomes) -> Answer:
+    """Return the fewest erases of a mean block in any run that reached its end."""
+    fewest = min(
+        _measures.erases_of_a_block(result) for case in CASES for result in case.whole(runs)
+    )
+    return Answer(f"{fewest:.3g} erases", {"fewest_erases_of_a_block": fewest})
+
+
+def _all_ages(runs: Outcomes, scheme: str, name: str, reason: str | None = None) -> Answer:
+    """Return the greatest multiple of the tail of a technique alone, with any seed, by age."""
+    effects = {age: effect(Case(age, scheme), runs, _measures.tail) for age in AGES}
+    greatest: Any = tuple(each.greatest if each.multiples else None for each in effects.values())
+    told = "; ".join(f"{aged(age)}: {each.text}" for age, each in effects.items())
+    return Answer(told, {name: Figure(greatest)}, reason)
 
 
 @exhibit.measures("X-2")
-def reconstruction(runs: Outcomes) -> Answer:
-    """Return p99.99 of reads with reconstruction, by age."""
-    return _alone(runs, "r", "reconstruction")
+def suspension(runs: Outcomes) -> Answer:
+    """Return p99.99 of reads with erase suspension, over that without it."""
+    return _all_ages(runs, "s", "suspension_over_without")
 
 
 @exhibit.measures("X-3")
-def management(runs: Outcomes) -> Answer:
-    """Return the mean read of the old drive with holistic management."""
-    ours, without = (
-        Figure(read.mean, read.requests)
-        for read in (_result(runs, "old", scheme).read for scheme in ("h", NONE))
+def reconstruction(runs: Outcomes) -> Answer:
+    """Return p99.99 of reads with reconstruction, over that without it."""
+    reason = (
+        "a read decides once whether it goes round collection; an erase may begin while its data "
+        "is decoded, and the re-read waits for it"
     )
-    figures = {"management_mean_ns": ours, "neither_mean_ns": without}
-    return Answer(f"{ours.text('ns')}; without {without.text('ns')}", figures)
-
-
-def _of_parts(runs: Outcomes, age: str, scheme: str) -> tuple[float, str]:
-    """Return p99.99 over that of the best part of a combination, and that part.
-
-    The parts of a single technique are the drive without it; those of a combination all smaller
-    combinations of its techniques.
-    """
-    parts = [
-        part
-        for part in SCHEMES
-        if part == NONE or (len(part) < len(scheme) and set(part) < set(scheme))
-    ]
-    ours = percentile(_result(runs, age, scheme).read, TAIL).numbers[0]
-    of = {part: percentile(_result(runs, age, part).read, TAIL).numbers[0] for part in parts}
-    best = min(of, key=of.__getitem__)
-    return float(ours / of[best]), best
-
-
-def _effect(ratio: float) -> str:
-    """Return what a combination does to the best of its parts."""
-    if ratio < 1 - ALIKE:
-        return "helps"
-    return "redundant" if ratio <= 1 + ALIKE else "hurts"
-
-
-def _combined(runs: Outcomes, age: str) -> Answer:
-    told = []
-    for scheme, title in SCHEMES.items():
-        if len(scheme) < 2 or scheme == NONE:
-            continue
-        ratio, best = _of_parts(runs, age, scheme)
-        told.append(f"{title} {_effect(ratio)}: {ratio:.3g} times {SCHEMES[best]}")
-    return Answer("; ".join(told))
+    return _all_ages(runs, "r", "reconstruction_over_without", reason)
 
 
 @exhibit.measures("X-4")
-def young(runs: Outcomes) -> Answer:
-    """Return what combinations add on a young drive."""
-    return _combined(runs, "young")
+def management(runs: Outcomes) -> Answer:
+    """Return the mean read of the old drive with HRM, over that without it."""
+    found = effect(Case("old", "h"), runs, _measures.mean)
+    return Answer(found.text, {"management_over_without": max(found.multiples, default=None)})
 
 
-@exhibit.measures("X-5")
-def middle_aged(runs: Outcomes) -> Answer:
-    """Return what combinations add on a middle-aged drive."""
-    return _combined(runs, "middle-aged")
+def _best_part(case: Case, runs: Outcomes) -> Case | None:
+    """Return the part of a combination with the least tail: with fewer techniques, or none."""
+    ours = SCHEMES[case.scheme]
+    if len(ours.techniques) < 2:
+        return None
+    parts = [Case(case.age, name) for name, part in SCHEMES.items() if part.is_part_of(ours)]
+    tails = {part: part.middle(runs, _measures.tail) for part in parts}
+    return min((part for part in parts if tails[part]), key=lambda part: tails[part] or 0.0)
 
 
-@exhibit.measures("X-6")
-def old(runs: Outcomes) -> Answer:
-    """Return what combinations add on an old drive."""
-    return _combined(runs, "old")
+def _added(case: Case, runs: Outcomes) -> tuple[Case, Effect] | None:
+    """Return the best part of a combination, and what the combination does to its tail."""
+    best = _best_part(case, runs)
+    return None if best is None else (best, effect(case, runs, _measures.tail, best))
 
 
-@exhibit.measures("X-7")
-def cut_offs(runs: Outcomes) -> Answer:
-    """Return the tail and lost data of reconstruction and HRM on an old drive, by cut-off."""
+def _adds(found: Effect) -> str:
+    return "redundant" if found.word == "alike" else found.word
+
+
+def _told(runs: Outcomes, age: str) -> Answer:
+    """Return the effects of all schemes on a drive of some age."""
     told = []
-    for cut_off in CUT_OFFS:
-        found = runs[_name("old", "rh", cut_off)].result
-        tail = percentile(found.read, TAIL).text("ns")
-        told.append(f"{cut_off} re-reads: p99.99 {tail}, {_lost(found):,} units lost")
+    for case in CASES:
+        if case.age != age or case == case.baseline:
+            continue
+        words = [f"{name} {effect(case, runs, of).text}" for name, of in MEASURES.items()]
+        units = case.middle(runs, _measures.lost)
+        words.append(f"{units:,.0f} mapping units lost" if units else "no data lost")
+        if units is None:
+            words = [f"stops the drive {_stopped(case, runs)}"]
+        words += [f"{TECHNIQUES[each]} never acts: no effect" for each in idle(case, runs)]
+        if (added := _added(case, runs)) and added[1].middle is not None:
+            words.append(f"beside {added[0].title}: {_adds(added[1])}, {added[1].middle:.2f} times")
+        told.append(f"{case.title}: {', '.join(words)}")
     return Answer("; ".join(told))
 
 
-def _lost(result: Result) -> int:
-    """Return mapping units that reads of hosts did not get, or that moves lost."""
-    uber = result.summary["errors"]["uber"]
-    return int(uber["units"] + uber["moved_units"])
+@exhibit.measures("X-5")
+def young(runs: Outcomes) -> Answer:
+    """Return the effects on a young drive."""
+    return _told(runs, "young")
 
 
-def _by_age(runs: Outcomes, figure: Any) -> dict[str, dict[str, float | None]]:
+@exhibit.measures("X-6")
+def middle_aged(runs: Outcomes) -> Answer:
+    """Return the effects on a middle-aged drive."""
+    return _told(runs, "middle-aged")
+
+
+@exhibit.measures("X-7")
+def old(runs: Outcomes) -> Answer:
+    """Return the effects on an old drive."""
+    return _told(runs, "old")
+
+
+def _spans(runs: Outcomes, measure: Measure) -> dict[str, dict[str, Any]]:
+    """Return the figures of all schemes, by age."""
     return {
-        age: {title: figure(_result(runs, age, scheme)) for scheme, title in SCHEMES.items()}
+        aged(age): {case.title: case.figures(runs, measure) for case in CASES if case.age == age}
         for age in AGES
     }
 
@@ -182,60 +136,83 @@ def _by_age(runs: Outcomes, figure: Any) -> dict[str, dict[str, float | None]]:
 @exhibit.draws("tails")
 def drawn(runs: Outcomes) -> Picture:
     """Draw p99.99 of reads by age and scheme."""
-    tails = _by_age(runs, lambda result: float(percentile(result.read, TAIL).numbers[0]))
-    return plots.bars(tails, LOOKS, unit="ns", label="p99.99 of reads", log=True)
+    tails = _spans(runs, _measures.tail)
+    return plots.spans(tails, unit="ns", label="p99.99 of reads", absent="the drive stops")
 
 
 @exhibit.draws("writes")
 def drawn_writes(runs: Outcomes) -> Picture:
     """Draw write amplification by age and scheme."""
-    writes = _by_age(runs, lambda result: float(result.summary["write_amplification"]["total"]))
-    return plots.bars(writes, LOOKS, label="write amplification")
-
-
-def _cycles(runs: Outcomes, result: Result) -> float:
-    """Return cycles of a mean block for each time that hosts write what the drive exports."""
-    wear = result.summary["wear"]
-    blocks = wear["erases_since_new"] / wear["erase_count"]["mean"]
-    drive_writes = result.summary["write_amplification"]["host_bytes"] / exported_bytes(
-        runs.setting
-    )
-    return float(wear["erases"] / blocks / drive_writes)
+    writes = _spans(runs, _measures.writes)
+    return plots.spans(writes, label="write amplification", absent="the drive stops")
 
 
 @exhibit.tabulates("schemes")
 def tabled(runs: Outcomes) -> pl.DataFrame:
-    """Return reads, wear and lost data of each scheme at each age."""
+    """Return reads, wear and lost data of each scheme at each age, as medians over the seeds."""
     import polars as pl
 
-    rows = []
-    for age in AGES:
-        for scheme, title in SCHEMES.items():
-            found = _result(runs, age, scheme)
-            errors, writes = found.summary["errors"], found.summary["write_amplification"]
-            ratio, best = (None, None) if scheme == NONE else _of_parts(runs, age, scheme)
-            rows.append(
-                {
-                    "age": age,
-                    "scheme": title,
-                    "read_mean_ns": found.read.mean,
-                    "read_p99_9_ns": found.read.percentile(99.9),
-                    "read_p99_99_ns": found.read.percentile(TAIL),
-                    "times_best_part": ratio,
-                    "best_part": None if best is None else SCHEMES[best],
-                    "effect": None if ratio is None else _effect(ratio),
-                    "write_amplification": writes["total"],
-                    "of_gc": writes["gc"],
-                    "of_scrubbing": writes["scrub"],
-                    "of_parity": writes["parity"],
-                    "cycles_per_drive_write": _cycles(runs, found),
-                    "rebuilds": sum(errors["rebuilds"].values()),
-                    "lost_units": _lost(found),
-                    "counted_uber": errors["uber"]["counted"],
-                    "expected_uber": errors["uber"]["expected"],
-                }
-            )
-    return pl.DataFrame(rows)
+    return pl.DataFrame([row(case, runs) | _parts(case, runs) for case in CASES])
 
 
-assert len(SCHEMES) == 2 ** len(TECHNIQUES), "every combination has a scheme"
+def _parts(case: Case, runs: Outcomes) -> dict[str, Any]:
+    """Return the columns about the best part of a combination."""
+    added = _added(case, runs)
+    return {
+        "best_part": added[0].title if added else None,
+        "times_best_part": added[1].middle if added else None,
+        "adds": _adds(added[1]) if added else None,
+    }
+
+
+def row(case: Case, runs: Outcomes) -> dict[str, Any]:
+    """Return the row of a case: medians, ranges of multiples, and what they mean."""
+    made: dict[str, Any] = {
+        "age": case.age,
+        "cycles": AGES[case.age],
+        "scheme": case.title,
+        "stopped": _stopped(case, runs),
+        "erases_of_a_block": case.middle(runs, _measures.erases_of_a_block),
+        "read_mean_ns": case.middle(runs, _measures.mean),
+        "read_p99_9_ns": case.middle(runs, lambda result: float(result.read.percentile(99.9) or 0)),
+        "read_p99_99_ns": case.middle(runs, _measures.tail),
+        "write_amplification": case.middle(runs, _measures.writes),
+        "erases_of_a_block_for_each_drive_write": case.middle(runs, _measures.wear),
+        "interruptions_of_an_erase": case.middle(runs, _measures.interruptions),
+        "lost_units": case.middle(runs, _measures.lost),
+        "counted_uber": case.middle(runs, lambda result: _uber(result, "counted")),
+        "expected_uber": case.middle(runs, lambda result: _uber(result, "expected")),
+    }
+    for name, of in MEASURES.items():
+        found = effect(case, runs, of)
+        made[f"{name.replace(' ', '_')}_effect"] = None if case == case.baseline else found.word
+        made[f"{name.replace(' ', '_')}_times"] = found.middle
+        made[f"{name.replace(' ', '_')}_least"] = min(found.multiples, default=None)
+        made[f"{name.replace(' ', '_')}_most"] = max(found.multiples, default=None)
+    made["never_acts"] = ", ".join(TECHNIQUES[each] for each in idle(case, runs))
+    return made
+
+
+def _stopped(case: Case, runs: Outcomes) -> str:
+    """Return with how many seeds the drive stopped."""
+    results = case.results(runs)
+    return f"{results.count(None)} of {len(results)}"
+
+
+def _uber(result: Any, kind: str) -> float:
+    return float(result.summary["errors"]["uber"][kind] or 0.0)
+
+
+@exhibit.measures("X-8")
+def worn(runs: Outcomes) -> Answer:
+    """Return the interruptions of an erase, and the rise of the error rate by those of a life."""
+    told = []
+    for age, cycles in AGES.items():
+        case = Case(age, "s")
+        often = case.middle(runs, _measures.interruptions)
+        rise = case.middle(runs, partial(_measures.rise_of_errors, cycles=cycles))
+        told.append(
+            f"{aged(age)}: {often or 0:.2g} pulses for each erase, a rise of {rise or 0:.0%}"
+        )
+    most = max(Case(age, "d").middle(runs, _measures.interruptions) or 0 for age in AGES)
+    return Answer("; ".join([*told, f"between pulses: {most:.2g}"]))
