@@ -56,8 +56,8 @@ def suspension(runs: Outcomes) -> Answer:
 def reconstruction(runs: Outcomes) -> Answer:
     """Return p99.99 of reads with reconstruction, over that without it."""
     reason = (
-        "a read decides once whether it goes round collection; an erase may begin while its data "
-        "is decoded, and the re-read waits for it"
+        "a read decides once whether it goes round collection, and a re-read that meets an erase "
+        "waits for it"
     )
     return _all_ages(runs, "r", "reconstruction_over_without", reason)
 
