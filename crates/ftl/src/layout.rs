@@ -7,7 +7,7 @@
 use crate::allocation::{AllocationConfig, PoolLevel};
 use crate::config::{FtlConfig, ParityConfig};
 use crate::gc::Gain;
-use crate::ids::{BinId, BlockId, Lpn, PoolId, Ppn};
+use crate::ids::{Batch, BinId, BlockId, Lpn, PoolId, Ppn};
 use crate::streams::Stream;
 use crate::stripes::Stripes;
 use crate::superblocks::Superblocks;
@@ -541,6 +541,16 @@ impl Layout {
     #[inline]
     pub fn first_row(&self, batch: u32) -> u32 {
         self.row_in_lane(batch) * self.rows_per_batch
+    }
+    /// The page that a unit begins in: its batch, its plane in the bin, and its row.
+    pub fn page_of(&self, ppn: Ppn) -> (Batch, u32, u32) {
+        let (block, place) = self.block_and_place(ppn);
+        let (batch, slot) = self.batch_and_slot(place);
+        let plane = self.planes_of_slot(slot).trailing_zeros();
+        // Pages of the batch before it; units within a page are all in one row.
+        let before = u64::from(slot) * (self.unit_bytes / self.page_bytes);
+        let row = self.first_row(batch) + before as u32 / self.block_planes;
+        (Batch { block, batch }, plane, row)
     }
     /// The number of a batch in its lane.
     #[inline]

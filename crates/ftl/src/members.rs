@@ -69,6 +69,25 @@ impl Ftl {
         };
         Some(RowStripe { ftl: self, block, batches, parity, batch, slot, next })
     }
+
+    /// The other pages of a protected batch's stripe that can be read, with the parity as the last.
+    pub fn members_on_flash(&self, at: Batch) -> impl Iterator<Item = Batch> {
+        let superblocks = self.layout.of_superblocks();
+        let stripe = superblocks.stripe_of(self.blocks.width[at.block], at.batch);
+        let (batches, parity) = stripe.expect("it is protected");
+        let data = batches.filter(move |batch| ![at.batch, parity].contains(batch));
+        let pages = data.chain([parity]).map(move |batch| Batch { batch, ..at });
+        pages.filter(|page| self.is_written(*page))
+    }
+
+    /// The places of the other members of a unit's logical stripe, parity included, as far as they have
+    /// any.
+    pub fn members_placed(&self, ppn: Ppn) -> impl Iterator<Item = Ppn> {
+        let (own, stripes) = (self.holds(ppn), self.layout.stripes.expect("data has parity"));
+        let stripe = stripes.of(own);
+        let members = stripes.data(stripe).chain([stripes.parity(stripe)]);
+        members.filter(move |lpn| *lpn != own).filter_map(|lpn| self.member(lpn))
+    }
 }
 
 impl RowStripe<'_> {

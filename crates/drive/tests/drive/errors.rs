@@ -551,3 +551,23 @@ fn stripes_fail_with_the_probability_of_two_members() {
     // All pages have the same rate, and are in whole stripes, but for the open row.
     assert!((errors.expected / (reads * failing) - 1.0).abs() < 0.01, "{}", errors.expected);
 }
+
+/// Other lanes of a superblock have other rates, and so have the pages of a lane. A sum of independent draws
+/// has at most the variance of a Poisson distribution.
+#[test]
+fn members_of_superblocks_count_with_their_own_rates() {
+    let text = "[[workload]]\nname = \"reads\"\nreads = \"100 %\"\nsize = \"4 KiB\"\nqueue_depth = 1\n[run]\nrequests = 20000\n";
+    let drawn = [
+        set("nand.errors.counting", "drawn"),
+        set("nand.errors.spread.blocks", "30 %"),
+        set("nand.errors.spread.pages", "10 %"),
+        set("precondition.fill", "sequential"),
+        set("run.audit", false),
+    ];
+    let run = run_fast(&experiment(text, &striped(&[&errors(44.0, 0.0), &[ladder(0)], &drawn])));
+    let errors = run.measured().errors().expect("flash has errors");
+    let failed = errors.unrecovered[Holder::HostRead as usize] as f64;
+    assert!(errors.expected > 30.0, "{}", errors.expected);
+    let deviation = errors.expected.sqrt();
+    assert!((failed - errors.expected).abs() < 3.0 * deviation, "{failed} {}", errors.expected);
+}

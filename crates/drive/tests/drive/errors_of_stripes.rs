@@ -257,3 +257,21 @@ fn failures_of_stripes_are_those_of_equal_members() {
         assert!((expected - fails).abs() < 4.0 * deviation, "{expected} {fails}");
     }
 }
+
+/// A sum of independent draws has at most the variance of a Poisson distribution.
+#[test]
+fn unequal_members_count_with_their_own_rates() {
+    let text = "[[workload]]\nname = \"reads\"\nreads = \"100 %\"\nsize = \"4 KiB\"\nqueue_depth = 1\n[run]\nrequests = 20000\n";
+    let mut given = striped(44.0, 0.0, 0, &[]);
+    given.push(set("nand.errors.counting", "drawn"));
+    given.push(set("nand.errors.spread.blocks", "30 %"));
+    given.push(set("nand.errors.spread.pages", "10 %"));
+    given.push(set("precondition.fill", "sequential"));
+    given.push(set("run.audit", false));
+    let run = run_fast(&experiment(text, &given));
+    let of = run.measured().errors().expect("flash has errors");
+    let failed = of.unrecovered[Holder::HostRead as usize] as f64;
+    assert!(of.expected > 30.0, "{}", of.expected);
+    let deviation = of.expected.sqrt();
+    assert!((failed - of.expected).abs() < 3.0 * deviation, "{failed} {}", of.expected);
+}

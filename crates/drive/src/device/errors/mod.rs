@@ -13,6 +13,7 @@ mod rate;
 mod rebuild;
 mod recover;
 mod stripes;
+mod summed;
 mod words;
 
 pub use counters::{ErrorCounters, FirstDecodes};
@@ -251,50 +252,10 @@ impl Errors {
         let rate = self.rates.of(ftl, now, read.at, plane, row);
         self.counters.decoded_first(read.holder, rate, words);
         if read.is_wanted && words > 0 {
-            let width = ftl.members_of_stripes(read.at.block);
-            self.counters.expected += self.expected_units(rate, words, width, read.level);
+            self.counters.expected +=
+                self.expected_units((ftl, now), read, [plane, row], (rate, words));
         }
         self.find_wrong(rate, words, range.start);
-    }
-
-    /// Expected number of mapping units that bit errors keep a read of codewords from getting at all. The
-    /// other members of a stripe, of which there are `width` in all, are taken to have the same rate.
-    #[inline]
-    fn expected_units(
-        &mut self,
-        rate: f64,
-        words: u32,
-        width: Option<u32>,
-        level: RecoveryLevel,
-    ) -> f64 {
-        let policy = self.policy_of(level);
-        let (gives_up, most) = (policy.gives_up_at_once(), policy.most_re_reads(width.is_some()));
-        let of_unit = words.min(self.words_of_unit);
-        let units = f64::from(words) / f64::from(of_unit);
-        let unit = self.fails(rate, of_unit, most, !gives_up);
-        match width {
-            Some(width) if !gives_up && unit > 0.0 => {
-                // Members are read as the drive reads for itself, and no other data rebuilds them.
-                let of_members = self.policy.most_re_reads(false);
-                let member = if self.levels.is_empty() && of_members == most {
-                    unit
-                } else {
-                    self.fails(rate, of_unit, of_members, !self.policy.gives_up_at_once())
-                };
-                units * unit * any(width - 1, member)
-            }
-            _ => units * unit,
-        }
-    }
-
-    /// Probability that any of some codewords is not decoded after so many re-reads, and softly.
-    #[inline]
-    fn fails(&mut self, rate: f64, words: u32, re_reads: Option<u32>, softly: bool) -> f64 {
-        let Some(re_reads) = re_reads else { return 0.0 };
-        let rate = rate / libm::pow(self.re_read_scale, f64::from(re_reads));
-        let last = self.soft_decoder.as_mut().filter(|_| softly).map(|(_, code)| code);
-        let Some(code) = last.or(self.code.as_mut()) else { return 0.0 };
-        any(words, code.about(rate))
     }
 
     /// Adds the codewords of a page that cannot be decoded; `first` is the number of its first.
@@ -347,10 +308,4 @@ impl Errors {
     fn recovery_of(&self, op: OpId) -> Option<RecoveryId> {
         self.of_operation.get(op.0 as usize).and_then(|id| id.get())
     }
-}
-
-/// Probability that any of `count` events comes that have the probability `each`.
-#[inline]
-fn any(count: u32, each: f64) -> f64 {
-    -libm::expm1(f64::from(count) * libm::log1p(-each))
 }

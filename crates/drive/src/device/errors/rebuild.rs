@@ -11,7 +11,7 @@ use crate::device::flash::counters::OpKind;
 use crate::device::flash::op::{Op, Owner};
 use crate::device::ids::{OpId, RecoveryId};
 use crate::device::join::Join;
-use ftl::{Batch, PageState, ParityPlace, Ppn};
+use ftl::Batch;
 use metrics::{Blame, Holder, State};
 
 impl Base {
@@ -52,15 +52,7 @@ impl Base {
     /// The other members of a read's stripe whose pages can be read, parity included.
     fn members_on_flash(&self, id: OpId) -> Vec<Batch> {
         let (ftl, op) = (&self.space.ftl, self.flash.op(id));
-        let own = ftl.layout.first_unit(op.block, op.batch);
-        let stripe = ftl.row_stripe(own).expect("it is protected");
-        let written = stripe.others().filter(|member| member.page == PageState::Written);
-        let parity = match stripe.parity() {
-            ParityPlace::Flash(ppn) => Some(ppn),
-            ParityPlace::Ram => None,
-        };
-        let pages = written.map(|member| member.ppn).chain(parity);
-        pages.map(|ppn: Ppn| self.space.batch_of(ppn)).collect()
+        ftl.members_on_flash(Batch { block: op.block, batch: op.batch }).collect()
     }
 
     /// Asks for a member: the same part of its page.

@@ -19,6 +19,10 @@ impl Words {
         let units = if slots == 0 { (count / of_unit).max(1) } else { slots.count_ones() };
         Self { count, slots, units }
     }
+    /// Slots of the units that are transferred; 0 if that is not known.
+    pub fn slots(self) -> u64 {
+        self.slots
+    }
     /// Codewords before a unit, by its number among those that are transferred. A read of parts of units
     /// is taken to bring as much of each.
     fn before(self, unit: u32) -> u32 {
