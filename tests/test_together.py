@@ -136,6 +136,72 @@ def test_an_effect_on_the_tail_is_told_if_its_neighbours_agree(multiples, nearby
     assert _measures.Effect(multiples, nearby).word == word
 
 
+def summary_of(**changed):
+    """A run in which no technique acts, but for the keys that are given."""
+    summary = {
+        "errors": {"rebuilds": {}, "uber": {"units": 2, "moved_units": 3}},
+        "scrub": None,
+        "flash": {"erase_suspensions": 0},
+        "detours": {"computed_units": 0},
+    }
+    return SimpleNamespace(summary=summary | changed)
+
+
+@pytest.mark.parametrize(
+    ("changed", "acting"),
+    [
+        ({}, ""),
+        ({"flash": {"erase_suspensions": 1}}, "sd"),
+        ({"detours": {"computed_units": 1}}, "r"),
+        ({"scrub": {"blocks": 1}}, "ch"),
+        ({"errors": {"rebuilds": {"gc_read": 1}}}, "rh"),
+    ],
+)
+def test_a_technique_acts_if_its_counters_say_so(changed, acting):
+    found = [each for each in _drives.TECHNIQUES if _measures.acts(summary_of(**changed), each)]
+    assert set(found) == set(acting)
+    assert _measures.told_idle("h") == "HRM never rebuilds or scrubs"
+
+
+def test_figures_of_errors_exist_or_are_refused():
+    errors = summary_of().summary["errors"]
+    assert limited.errors_of(SimpleNamespace(summary={"errors": errors}), ("uber", "units")) == 2
+    # What no read met is left out of the summary.
+    assert limited.errors_of(summary_of(), ("rebuilds", "scrub")) == 0
+    with pytest.raises(KeyError):
+        limited.errors_of(summary_of(), ("uber", "unit"))
+    with pytest.raises(KeyError):
+        limited.errors_of(summary_of(), ("rebuild", "scrub"))
+
+
+TAILS = {"none": (10, 10), "s": (4, 4), "r": (6, 5), "sr": (4.1, 4.2), "rc": (7, 7)}
+
+
+class FakeCase(_runs.Case):
+    """A case whose tails are given by its scheme, for each of two seeds."""
+
+    def figures(self, runs, measure):
+        return TAILS.get(self.scheme)
+
+    def middle(self, runs, measure):
+        found = self.figures(runs, measure)
+        return found and sum(found) / len(found)
+
+
+def test_a_combination_is_compared_with_the_best_of_its_parts(monkeypatch):
+    monkeypatch.setattr(combinations, "Case", FakeCase)
+    monkeypatch.setattr(_measures, "_between", between_without_runs)
+    best, found = combinations._added(FakeCase("old", "sr"), None)
+    assert (best.scheme, combinations._adds(found)) == ("s", "redundant")
+    best, found = combinations._added(FakeCase("old", "rc"), None)
+    assert (best.scheme, combinations._adds(found)) == ("r", "hurts")
+    assert combinations._added(FakeCase("old", "s"), None) is None
+
+
+def between_without_runs(case, runs, measure, other):
+    return _measures.Effect.between(case.figures(runs, None), other.figures(runs, None))
+
+
 def test_wear_of_suspension_follows_from_interruptions():
     summary = {"flash": {"extra_ramps": 300, "erases": {"erase": {"planes": 100}}}}
     # 3 interruptions in each of 2000 cycles, and 14.4 % for each 1000.

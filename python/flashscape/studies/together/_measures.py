@@ -14,7 +14,7 @@ from statistics import median
 from typing import TYPE_CHECKING
 
 from flashscape.reproduce import percentile
-from flashscape.studies.together._drives import RISE_PER_1000, SCHEMES
+from flashscape.studies.together._drives import RISE_PER_1000, SCHEMES, TECHNIQUES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -76,7 +76,8 @@ def interruptions(result: Result) -> float:
 def rise_of_errors(result: Result, cycles: int) -> float:
     """Return the rise of the error rate of a block that was interrupted so often in all its cycles.
 
-    The run itself has only the interruptions of its own erases.
+    The rise is taken to be linear beyond the 1,000 interruptions of its source. The run itself has
+    only the interruptions of its own erases.
     """
     return interruptions(result) * cycles / 1000 * RISE_PER_1000
 
@@ -91,8 +92,17 @@ MEASURES: dict[str, Measure] = {"tail": tail, "write amplification": writes, "we
 """Measures that are told as multiples, by name."""
 
 
-def _acts(result: Result, technique: str) -> bool:
-    """Return whether a technique did anything in a run."""
+IDLE = {"h": "never rebuilds or scrubs"}
+"""Words for techniques that are idle but still write: HRM has parity for moved data."""
+
+
+def told_idle(letter: str) -> str:
+    """Return in words that a technique is idle."""
+    return f"{TECHNIQUES[letter]} {IDLE.get(letter, 'never acts: no effect')}"
+
+
+def acts(result: Result, technique: str) -> bool:
+    """Return whether a technique did anything for reads in a run."""
     summary = result.summary
     rebuilds = bool(sum(summary["errors"]["rebuilds"].values()))
     scrubs = bool((summary["scrub"] or {}).get("blocks"))
@@ -108,11 +118,11 @@ def _acts(result: Result, technique: str) -> bool:
 
 
 def idle(case: Case, runs: Outcomes) -> str:
-    """Return the letters of techniques that never acted, with any seed."""
+    """Return the letters of techniques that did nothing for reads, with any seed."""
     whole = case.whole(runs)
     letters = SCHEMES[case.scheme].techniques
     return "".join(
-        each for each in letters if whole and not any(_acts(result, each) for result in whole)
+        each for each in letters if whole and not any(acts(result, each) for result in whole)
     )
 
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from flashscape.reproduce import Answer, Exhibit, Figure, plots
 from flashscape.studies.together import _measures
-from flashscape.studies.together._drives import AGES, SCHEMES, TECHNIQUES
-from flashscape.studies.together._measures import MEASURES, Effect, effect, idle
+from flashscape.studies.together._drives import AGES, SCHEMES
+from flashscape.studies.together._measures import MEASURES, Effect, effect, idle, told_idle
 from flashscape.studies.together._runs import Case, aged
 
 if TYPE_CHECKING:
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from flashscape.studies.together._runs import Measure
 
 exhibit = Exhibit()
+
+_SEEDS = ": median and range"
 
 CASES = [Case(age, scheme) for age in AGES for scheme in SCHEMES]
 
@@ -100,7 +102,7 @@ def _told(runs: Outcomes, age: str) -> Answer:
         words.append(f"{units:,.0f} mapping units lost" if units else "no data lost")
         if units is None:
             words = [f"stops the drive {_stopped(case, runs)}"]
-        words += [f"{TECHNIQUES[each]} never acts: no effect" for each in idle(case, runs)]
+        words += [told_idle(each) for each in idle(case, runs)]
         if (added := _added(case, runs)) and added[1].middle is not None:
             words.append(f"beside {added[0].title}: {_adds(added[1])}, {added[1].middle:.2f} times")
         told.append(f"{case.title}: {', '.join(words)}")
@@ -137,14 +139,14 @@ def _spans(runs: Outcomes, measure: Measure) -> dict[str, dict[str, Any]]:
 def drawn(runs: Outcomes) -> Picture:
     """Draw p99.99 of reads by age and scheme."""
     tails = _spans(runs, _measures.tail)
-    return plots.spans(tails, unit="ns", label="p99.99 of reads", absent="the drive stops")
+    return plots.spans(tails, unit="ns", label=f"p99.99 of reads{_SEEDS}", absent="the drive stops")
 
 
 @exhibit.draws("writes")
 def drawn_writes(runs: Outcomes) -> Picture:
     """Draw write amplification by age and scheme."""
     writes = _spans(runs, _measures.writes)
-    return plots.spans(writes, label="write amplification", absent="the drive stops")
+    return plots.spans(writes, label=f"write amplification{_SEEDS}", absent="the drive stops")
 
 
 @exhibit.tabulates("schemes")
@@ -189,7 +191,7 @@ def row(case: Case, runs: Outcomes) -> dict[str, Any]:
         made[f"{name.replace(' ', '_')}_times"] = found.middle
         made[f"{name.replace(' ', '_')}_least"] = min(found.multiples, default=None)
         made[f"{name.replace(' ', '_')}_most"] = max(found.multiples, default=None)
-    made["never_acts"] = ", ".join(TECHNIQUES[each] for each in idle(case, runs))
+    made["idle"] = ", ".join(told_idle(each) for each in idle(case, runs))
     return made
 
 

@@ -50,10 +50,15 @@ def lost(runs: Outcomes) -> Answer:
     return Answer("; ".join(told))
 
 
-def _errors(result: Result, keys: tuple[str, ...]) -> float:
+_BY_HOLDER = ("unrecovered_units", "rebuilds", "rebuild_failures")
+"""Counters by what reads: those that are 0 are left out of the summary."""
+
+
+def errors_of(result: Result, keys: tuple[str, ...]) -> float:
+    """Return a figure of the errors of a run; one that does not exist is an error."""
     found: Any = result.summary["errors"]
-    for key in keys:
-        found = found.get(key, 0) if isinstance(found, dict) else found
+    for depth, key in enumerate(keys):
+        found = found.get(key, 0) if depth and keys[0] in _BY_HOLDER else found[key]
     return float(found or 0)
 
 
@@ -79,7 +84,7 @@ def tabled(runs: Outcomes) -> pl.DataFrame:
     for case in CASES:
         made: dict[str, Any] = {"scheme": case.title}
         for name, keys in columns.items():
-            made[name] = case.middle(runs, partial(_errors, keys=keys))
+            made[name] = case.middle(runs, partial(errors_of, keys=keys))
         made["read_p99_99_ns"] = case.middle(runs, _measures.tail)
         made["write_amplification"] = case.middle(runs, _measures.writes)
         rows.append(made)

@@ -42,8 +42,7 @@ def parameters(runs: Outcomes) -> Answer:
         words = [f"{name} {effect(case, runs, of).text}" for name, of in measures.items()]
         if case.middle(runs, _measures.tail) is None:
             words = [f"stops with {case.results(runs).count(None)} of {len(case.results(runs))}"]
-        cut_off, above = case.recovery.cut_off, case.recovery.above
-        told.append(f"{case.title} (cut-off {cut_off}, above {above}): {', '.join(words)}")
+        told.append(f"{case.title}: {', '.join(words)}")
     return Answer("; ".join(told))
 
 
