@@ -77,6 +77,9 @@ pub struct Run {
     starves_at: Instant,
     /// The drive's power, if the experiment cuts it.
     power: Option<Box<Power>>,
+    /// True if nothing but requests acts on the drive, and no read has a recovery level of its own: no
+    /// power cuts, no scrubbing, no limit for requests that starve.
+    is_plain: bool,
 }
 
 impl Run {
@@ -146,7 +149,9 @@ impl Run {
             watch: experiment.run.starvation.as_ref().map(|config| Box::new(Watch::new(config))),
             starves_at: Instant::NEVER,
             power: Power::new(experiment, streams),
+            is_plain: false,
         };
+        run.is_plain = run.has_requests_alone();
         if experiment.run.untimed {
             let choice = experiment.drive.ftl.allocation.choice;
             let initiators = run.initiators.len();
@@ -156,6 +161,13 @@ impl Run {
         // Small runs have begun as soon as they are made.
         run.begin(1 << 16)?;
         Ok(run)
+    }
+
+    fn has_requests_alone(&self) -> bool {
+        self.power.is_none()
+            && self.watch.is_none()
+            && self.device.scrub_counts().is_none()
+            && self.initiators.iter().all(|of| of.source.read_recovery_level().is_none())
     }
 
     /// Draws up to `most` of the first requests of all queue places.
@@ -262,12 +274,17 @@ impl Run {
     fn goes_on_quietly(&mut self) -> bool {
         let until = self.measured.next_boundary().min(LATEST);
         self.coming.taken() == 0
-            && self.power.is_none()
-            && self.starves_at == Instant::NEVER
+            && (self.is_plain || self.is_quiet_now())
             && self.device.outstanding() > 0
-            && !self.device.scrubs_in_vain()
             && until > Instant::START
             && self.device.goes_on_until_done(until)
+    }
+
+    /// True if nothing but requests acts on the drive for now.
+    #[cold]
+    #[inline(never)]
+    fn is_quiet_now(&self) -> bool {
+        self.power.is_none() && self.starves_at == Instant::NEVER && !self.device.scrubs_in_vain()
     }
 
     fn end(&mut self) -> Result<(), RunError> {

@@ -13,7 +13,7 @@ use host::config::ThinkConfig;
 use nand::Geometry;
 use settings::{Problems, Rate, Time};
 
-const REMEDY: &str = "at most 8760 h (a year of simulated time) are possible";
+const REMEDY: &str = "at most 365 d (a year of simulated time) are possible";
 
 /// Refuses times beyond [`LONGEST`]; returns whether there are none.
 pub fn check(experiment: &Experiment, problems: &mut Problems) -> bool {

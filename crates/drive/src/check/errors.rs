@@ -134,12 +134,12 @@ fn check_spread(errors: &ErrorsConfig, problems: &mut Problems) {
     if let Some(Initial::Range(range)) = errors.initial_cycles
         && range.from > range.to
     {
-        problems.push(format!("{path}.initial_cycles.from"), "is not greater than to");
+        problems.push(format!("{path}.initial_cycles.from"), "must not be greater than `to`");
     }
     if let Some(Initial::Range(range)) = errors.initial_age
         && range.from.span() > range.to.span()
     {
-        problems.push(format!("{path}.initial_age.from"), "is not greater than to");
+        problems.push(format!("{path}.initial_age.from"), "must not be greater than `to`");
     }
 }
 

@@ -98,28 +98,36 @@ fn refuse_twice<Part: Ord>(list: &str, parts: impl Iterator<Item = Part>, proble
     }
 }
 
-/// Notes on dies that fail when a run of known length issues nothing any more.
-pub fn notes(experiment: &Experiment) -> Vec<String> {
-    let Some(end) = experiment.run.time else { return Vec::new() };
-    let told = dies_from(experiment, end.span()).map(|(index, DieFault { die, at })| {
-        format!("die {die} fails at {at} ({PATH}.dies[{index}].at), but the run issues nothing from {end} on (run.time): give an earlier moment, or a longer run")
-    });
-    told.collect()
+/// A note on dies that fail when a run of known length issues nothing any more.
+pub fn note(experiment: &Experiment) -> Option<String> {
+    let end = experiment.run.time?;
+    let (index, DieFault { die, at }, others) = first_of(dies_from(experiment, end.span()))?;
+    Some(format!(
+        "die {die} fails at {at} ({PATH}.dies[{index}].at){others}, but the run issues nothing from {end} on (run.time): give an earlier moment, or a longer run"
+    ))
 }
 
-/// A note on dies that had not failed when a run ended, without those of [`notes`].
+/// A note on dies that had not failed when a run ended, without those of [`note`].
 pub fn note_to_come(experiment: &Experiment, ended: Span) -> Option<String> {
     let end = experiment.run.time.map(|end| end.span());
     let is_early = |at: Span| end.is_none_or(|end| at < end);
-    let mut late = dies_from(experiment, ended).filter(|(_, of)| is_early(of.at.span()));
-    let (index, DieFault { die, at }) = late.next()?;
-    let others = match late.count() as u64 {
-        0 => String::new(),
-        count => format!(" and {} of the list", counted(count, "other")),
-    };
+    let late = dies_from(experiment, ended).filter(|(_, of)| is_early(of.at.span()));
+    let (index, DieFault { die, at }, others) = first_of(late)?;
     Some(format!(
         "the run ended before die {die} failed at {at} ({PATH}.dies[{index}].at){others}: give an earlier moment, or a longer run"
     ))
+}
+
+/// The first of some dies, and the number of the others in words.
+fn first_of<'a>(
+    mut dies: impl Iterator<Item = (usize, &'a DieFault)>,
+) -> Option<(usize, &'a DieFault, String)> {
+    let (index, first) = dies.next()?;
+    let others = match dies.count() as u64 {
+        0 => String::new(),
+        count => format!(" and {} of the list later", counted(count, "other")),
+    };
+    Some((index, first, others))
 }
 
 /// Listed dies that fail from a moment of the run on, with their place in the list.

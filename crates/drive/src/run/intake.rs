@@ -3,11 +3,12 @@
 use super::Run;
 use super::initiator::Drawn;
 use crate::check::{PLACES_MOST, WAITING_BYTES};
+use crate::device::RequestId;
 use crate::error::RunError;
 use crate::horizon::LATEST;
 use engine::{Agenda, Instant};
 use ftl::RecoveryLevel;
-use host::Issue;
+use host::{Issue, Kind};
 
 /// Number of completions of an initiator at one moment from which it is taken to repeat there
 /// without end, unless a number of requests or bytes will end it.
@@ -129,18 +130,27 @@ impl Run {
         let initiator = &mut self.initiators[index];
         initiator.outstanding += 1;
         let priority = initiator.source.priority();
-        let level = initiator.source.read_recovery_level();
         let id = self.device.submit(now, arrived, request.command, priority, index as u32);
-        if let Some(level) = level {
-            self.device.read_at_level(id, RecoveryLevel::try_from(level).expect("a checked level"));
-        }
         if let Some(log) = &mut self.measured.log {
             log.submitted(id, request.number);
         }
-        if self.watch.is_some() {
-            self.watch_submitted(id, now, index, request.command.kind);
+        if !self.is_plain {
+            self.note_submitted(id, now, index, request.command.kind);
         }
         Ok(())
+    }
+
+    /// Chooses the read recovery level of a request that was submitted, and watches it, as far as that is
+    /// asked for.
+    #[cold]
+    #[inline(never)]
+    fn note_submitted(&mut self, id: RequestId, now: Instant, index: usize, kind: Kind) {
+        if let Some(level) = self.initiators[index].source.read_recovery_level() {
+            self.device.read_at_level(id, RecoveryLevel::try_from(level).expect("a checked level"));
+        }
+        if self.watch.is_some() {
+            self.watch_submitted(id, now, index, kind);
+        }
     }
 
     #[inline]

@@ -1000,7 +1000,7 @@ fn what_has_no_effect_beside_another_setting_is_refused() {
 
 #[test]
 fn times_of_more_than_a_year_are_refused() {
-    let year = ["at most 8760 h"];
+    let year = ["at most 365 d"];
     let of_drive = |old: &str, new: &str, path: &str| refuse(old, new, path, new, &year);
     of_drive("read = [\"25 us\"]", "read = [\"8761 h\"]", "drive.nand.read");
     of_drive("program = [\"200 us\"]", "program = [\"8761 h\"]", "drive.nand.program");
@@ -1546,12 +1546,12 @@ fn errors_need_a_rate_codewords_and_an_end() {
         (
             vec![("nand.errors.initial_cycles", "{ from = 9, to = 8 }")],
             "initial_cycles",
-            "not greater",
+            "must not be greater",
         ),
         (
             vec![("nand.errors.initial_age", "{ from = '2 h', to = '1 h' }")],
             "initial_age",
-            "not greater",
+            "must not be greater",
         ),
         (vec![("nand.errors.soft_decoding", &softly("99"))], "soft_decoding", "has no limit"),
         (
