@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 MULTIPLIER_MOST = 100_000
 _SLICES_MOST = 1000
-_TIME_MOST_NS = 8760 * 3600 * 1_000_000_000
+_TIME_MOST_NS = 365 * 24 * 3600 * 1_000_000_000
 
 
 class SearchObserver(Protocol):
@@ -383,7 +383,7 @@ def _span(name: str, text: str, least: int) -> int:
     except (TypeError, ValueError) as error:
         raise ConfigError(f"{name}: {error}") from None
     if not least <= ns <= _TIME_MOST_NS:
-        raise ConfigError(f'{name}: "{text}" is not a time from {least} ns to 8760 h')
+        raise ConfigError(f'{name}: "{text}" is not a time from {least} ns to 365 d')
     return ns
 
 
