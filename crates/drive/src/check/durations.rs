@@ -119,6 +119,13 @@ fn add_flash(drive: &DriveConfig, times: &mut Times) {
     times.add("drive.nand.erase.recover", erase.recover);
     times.add("drive.nand.erase.verify", erase.verify);
     times.add("drive.nand.decode", drive.nand.decode);
+    let decoding = drive.nand.errors.as_ref().and_then(|errors| errors.soft_decoding.as_ref());
+    times.add("drive.nand.errors.soft_decoding.decode", decoding.map(|of| of.decode));
+    times.add("drive.ftl.parity.xor", drive.ftl.parity.and_then(|parity| parity.xor));
+    times.add("drive.ftl.superblock.xor", drive.ftl.superblock.and_then(|of| of.xor));
+    for (index, of) in drive.nand.faults.iter().flat_map(|of| of.dies.iter().enumerate()) {
+        times.add(&format!("drive.nand.faults.dies[{index}].at"), of.at);
+    }
     if let Some(cycles) = &drive.nand.command_cycles {
         times.add("drive.nand.command_cycles.read", cycles.read);
         times.add("drive.nand.command_cycles.program", cycles.program);

@@ -1029,6 +1029,23 @@ fn times_of_more_than_a_year_are_refused() {
         refuse("reads = \"50 %\"", &with, path, key, &year);
     }
     refuse("requests = 100", "time = \"8761 h\"", "run.time", "8761 h", &year);
+    for (table, time, path) in [
+        ("drive.ftl.parity]\nwidth = 2", "xor = \"366 d\"", "drive.ftl.parity.xor"),
+        ("drive.ftl.superblock]\ndies = 2", "xor = \"366 d\"", "drive.ftl.superblock.xor"),
+        (
+            "drive.nand.faults]",
+            "dies = [{ die = 0, at = \"366 d\" }]",
+            "drive.nand.faults.dies[0].at",
+        ),
+    ] {
+        let with = format!("[{table}\n{time}\n[precondition]");
+        let problems =
+            load::load(&file(&[("[precondition]", &with)]), "ssd.toml", &[]).unwrap_err();
+        assert!(
+            problems.to_string().contains(&format!("{path}: 31622400 s: {}", year[0])),
+            "{problems}"
+        );
+    }
 }
 
 #[test]

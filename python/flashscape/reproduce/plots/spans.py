@@ -53,6 +53,6 @@ def spans(
         axes.set_axisbelow(True)
         axes.grid(which="major", axis="x")
         axes.grid(which="major", axis="y", color=PAPER, alpha=0.15)
-        axes.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
         label_values(axes.xaxis, unit, log=True)
+        axes.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
     return figure
