@@ -348,7 +348,7 @@ fn dies_fail_at_random_as_their_rate_says() {
 #[test]
 fn faults_that_never_come_change_nothing() {
     let none = "page_per_program = '0 %', word_line_per_program = '0 %', die_per_hour = 0.0, \
-                dies = [{ die = 0, at = '9000 h' }]";
+                dies = [{ die = 0, at = '365 d' }]";
     let law = [&errors(60.0, 0.05)[..], &[ladder(9), set("nand.errors.counting", "drawn")]];
     let without = mixed(&striped(&law));
     let with = mixed(&striped(&[&law.concat(), &[set("nand.faults", format!("{{ {none} }}"))]]));
