@@ -13,6 +13,7 @@ from flashscape.studies.design_tradeoffs_reliability._drives import (
     precondition,
     seconds,
 )
+from flashscape.studies.loads import jesd219
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -25,14 +26,7 @@ if TYPE_CHECKING:
 PER_SECOND = 2000
 """Requests: one each 0.5 ms on average."""
 
-LOAD: dict[str, Any] = {
-    "name": "host",
-    "reads": "70 %",
-    "size": "4 KiB",
-    "addresses": {"pattern": "jesd219"},
-    # That arrivals are exponential is assumed.
-    "arrivals": {"process": "poisson", "rate": f"{PER_SECOND} IOPS"},
-}
+LOAD = jesd219(PER_SECOND)
 """The paper's synthetic load."""
 
 IDEAL = "ideal"

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from statistics import median
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from flashscape.reproduce import Run
+from flashscape.studies.loads import jesd219
 from flashscape.studies.together._drives import (
     AGES,
     LIMIT,
@@ -27,13 +28,7 @@ if TYPE_CHECKING:
 
     Measure = Callable[[Result], float]
 
-LOAD: dict[str, Any] = {
-    "name": "host",
-    "reads": "70 %",
-    "size": "4 KiB",
-    "addresses": {"pattern": "jesd219"},
-    "arrivals": {"process": "poisson", "rate": f"{PER_SECOND} IOPS"},
-}
+LOAD = jesd219(PER_SECOND)
 
 STARVES = ("StarvationError",)
 """A drive that leaves a request without an answer for 10 s has stopped: its run ends there."""

@@ -55,9 +55,8 @@ impl Errors {
 }
 
 impl ReadOf {
-    /// The pages of a read: row, plane and the numbers of its codewords among those of the read, as
-    /// [`Errors::read`] counts them.
-    fn pages<'a>(
+    /// The pages of a read: row, plane and the numbers of its codewords among those of the read.
+    pub(super) fn pages<'a>(
         &self,
         layout: &'a Layout,
     ) -> impl Iterator<Item = (u32, u32, Range<u32>)> + use<'a> {

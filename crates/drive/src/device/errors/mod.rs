@@ -219,19 +219,14 @@ impl Errors {
     /// Reads for the first time: finds the codewords that cannot be decoded, and counts what was read.
     fn read(&mut self, ftl: &Ftl, now: Instant, read: &ReadOf) {
         self.wrong.clear();
-        let (mut first, mut worst) = (0, None);
-        for row in read.row..read.row + read.rows {
-            for (at, plane) in (0..).zip(engine::bits(read.planes)) {
-                let plane = plane as u32;
-                let words = read.words.on_plane(&ftl.layout, read.planes, (at, plane));
-                match self.fault((ftl, now), read.at, plane, row) {
-                    Some(fault) if words > 0 => {
-                        worst = worst.max(Some(fault));
-                        self.find_faulty(first..first + words);
-                    }
-                    _ => self.read_page((ftl, now), read, [plane, row], first..first + words),
+        let mut worst = None;
+        for (row, plane, words) in read.pages(&ftl.layout) {
+            match self.fault((ftl, now), read.at, plane, row) {
+                Some(fault) if !words.is_empty() => {
+                    worst = worst.max(Some(fault));
+                    self.find_faulty(words);
                 }
-                first += words;
+                _ => self.read_page((ftl, now), read, [plane, row], words),
             }
         }
         if let Some(fault) = worst {

@@ -5,7 +5,7 @@ use crate::device::errors::{Errors, ReadOf};
 use engine::{Instant, bits};
 use ftl::{Batch, Ftl, Ppn};
 
-/// Independent events, none of which may come. Rare ones are exact.
+/// The probability that none of some independent events comes. Rare events are exact.
 #[derive(Clone, Copy, Default)]
 struct Events {
     /// Logarithm of the probability that none comes.
@@ -80,6 +80,8 @@ impl Errors {
     ) -> f64 {
         let (ftl, layout) = (now.0, &now.0.layout);
         let first = layout.first_unit(read.at.block, read.at.batch).0;
+        // What a read of a host brings is known by its slots.
+        debug_assert!(read.words.slots() != 0, "a read of a host knows its units");
         let (mut sum, mut count) = (0.0, 0);
         for slot in bits(read.words.slots()) {
             if layout.planes_of_slot(slot as u32) >> plane & 1 == 0 {
