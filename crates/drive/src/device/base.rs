@@ -131,8 +131,8 @@ impl Base {
     }
     /// Lets others start once the owner of an operation has handled its end.
     #[inline(always)]
-    pub fn leave(&mut self, id: OpId, group: GroupId) {
-        self.flash.leave(&mut self.time, &mut self.space, id, group);
+    pub fn leave(&mut self, id: OpId) {
+        self.flash.leave(&mut self.time, &mut self.space, id);
     }
     /// Charges an operation that has left its channel with decoding; returns the end of that.
     pub fn decoded(&mut self, op: OpId) -> Instant {

@@ -87,7 +87,6 @@ impl Device {
         }
         let Self { base, gc, write, port, .. } = self;
         let id = ended.id;
-        let group = base.flash.op(id).group;
         match ended.owner {
             Owner::Read(request, part) => {
                 end_read(base, gc, id);
@@ -126,7 +125,7 @@ impl Device {
                 }
             }
         }
-        self.base.leave(id, group);
+        self.base.leave(id);
     }
 
     /// Reports the end of an operation of the rebuild, of the parity of a superblock, or of scrubbing

@@ -153,7 +153,7 @@ impl Flash {
             };
             match grant {
                 Grant::Op(id) => self.grant(time, p, id),
-                Grant::Group(group) => self.serve(time, p, group),
+                Grant::Group(group) => self.serve_granted(time, p, group),
             }
         }
         if self.channels[channel].filled != 0 {

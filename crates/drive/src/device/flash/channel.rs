@@ -135,13 +135,22 @@ impl Channel {
         self.lists[rank].push_back(ops, id);
         self.filled |= 1 << rank;
     }
-    /// Queues a group in which an operation could begin, unless the group is in the queue already.
+    /// Queues a group in which an operation could begin.
+    #[inline]
     pub fn push_group(&mut self, group: GroupId) {
-        if self.groups.iter().all(|(other, _)| *other != group) {
-            self.groups.push_back((group, self.next_seq));
-            self.next_seq += 1;
-            self.filled |= 1 << self.order.begin;
+        debug_assert!(!self.has_group(group), "a group stands in a queue once");
+        self.groups.push_back((group, self.next_seq));
+        self.next_seq += 1;
+        self.filled |= 1 << self.order.begin;
+    }
+    /// The same, unless the group is in the queue already.
+    pub fn push_new_group(&mut self, group: GroupId) {
+        if !self.has_group(group) {
+            self.push_group(group);
         }
+    }
+    fn has_group(&self, group: GroupId) -> bool {
+        self.groups.iter().any(|(other, _)| *other == group)
     }
 
     /// All operations that wait: those of the unit that it is reserved for, then the others, by

@@ -6,26 +6,12 @@ use crate::device::event::Event;
 use crate::device::flash::counters::OpKind;
 use crate::device::flash::op::{AsksFor, Op};
 use crate::device::flash::queue::Pick;
-use crate::device::flash::{BinPlace, Flash, PlaceId, Placement};
+use crate::device::flash::used::Used;
+use crate::device::flash::{Flash, Placement};
 use crate::device::ids::OpId;
-use engine::{Column, Instant, Span};
+use engine::{Instant, Span};
 use metrics::{Holder, State};
 use nand::{ChannelId, Cycles, GroupId};
-
-/// The channels that the operations of each group use.
-pub fn channels_of(
-    places: &Column<PlaceId, BinPlace>,
-    groups: u32,
-) -> Column<GroupId, Vec<ChannelId>> {
-    let mut channels = Column::filled(Vec::new(), groups as usize);
-    for place in places.as_slice() {
-        let of_group: &mut Vec<ChannelId> = &mut channels[place.group];
-        if !of_group.contains(&place.channel) {
-            of_group.push(place.channel);
-        }
-    }
-    channels
-}
 
 impl Flash {
     /// True if an operation without data cannot begin because its channel is busy.
@@ -34,29 +20,29 @@ impl Flash {
         self.commands && self.is_closed_to(now, op)
     }
 
-    /// Chooses the next operation of a group; if commands take cycles, among those whose channel is
-    /// free.
+    /// Takes the next operation of a group from its queue; if commands take cycles, among those whose
+    /// channel is free.
     #[inline]
-    pub(super) fn pick(&mut self, now: Instant, group: GroupId) -> Option<Pick> {
+    pub(super) fn take_next(&mut self, now: Instant, group: GroupId) -> Option<Pick> {
         if self.commands {
-            match self.channels_of[group][..] {
-                [only] if self.channels[only].is_busy(now) => {
+            match self.channels_of[group] {
+                Used::One(only) if self.channels[only].is_busy(now) => {
                     if self.is_closed_to_group(now, only, group) {
                         return None;
                     }
-                    return self.pick_for_free_channels(now, group);
+                    return self.take_for_free_channels(now, group);
                 }
-                [_] => {}
-                _ => return self.pick_for_free_channels(now, group),
+                Used::One(_) => {}
+                Used::Several(_) => return self.take_for_free_channels(now, group),
             }
         }
-        self.groups[group].pick(&self.ops, &self.bypass, self.next_seq, |_| true)
+        self.groups[group].take_next(&mut self.ops, &self.bypass, self.next_seq, |_| true)
     }
 
     #[inline(never)]
-    fn pick_for_free_channels(&mut self, now: Instant, group: GroupId) -> Option<Pick> {
+    fn take_for_free_channels(&mut self, now: Instant, group: GroupId) -> Option<Pick> {
         let is_open = |op: &Op| !self.channels[op.channel].is_closed_to(now, op);
-        self.groups[group].pick(&self.ops, &self.bypass, self.next_seq, is_open)
+        self.groups[group].take_next(&mut self.ops, &self.bypass, self.next_seq, is_open)
     }
 
     /// Queues a group for its channels if operations still wait: it is served again when one of its
@@ -64,21 +50,45 @@ impl Flash {
     #[inline]
     pub(super) fn ask_channels(&mut self, time: &mut Time, group: GroupId) {
         let state = &self.groups[group];
-        if state.queued() > 0 && state.busy != self.all_cells {
+        if !state.stands && state.queued() > 0 && state.busy != self.all_cells {
             self.wait_for_channels(time, group);
         }
     }
 
     #[inline(never)]
     fn wait_for_channels(&mut self, time: &mut Time, group: GroupId) {
-        let Self { channels, channels_of, .. } = self;
-        for channel in &channels_of[group] {
-            let state = &mut channels[*channel];
-            if state.is_busy(time.now) {
-                state.push_group(group);
-                state.await_free(time, *channel);
+        let Self { channels, channels_of, groups, .. } = self;
+        match &channels_of[group] {
+            Used::One(only) => {
+                let state = &mut channels[*only];
+                if state.is_busy(time.now) {
+                    groups[group].stands = true;
+                    state.push_group(group);
+                    state.await_free(time, *only);
+                }
+            }
+            Used::Several(several) => {
+                for channel in several {
+                    let state = &mut channels[*channel];
+                    if state.is_busy(time.now) {
+                        state.push_new_group(group);
+                        state.await_free(time, *channel);
+                    }
+                }
             }
         }
+    }
+
+    /// Serves a group that has left the queue of its channel.
+    #[inline(always)]
+    pub(super) fn serve_granted<P: Placement>(
+        &mut self,
+        time: &mut Time,
+        p: &mut P,
+        group: GroupId,
+    ) {
+        self.groups[group].stands = false;
+        self.serve(time, p, group);
     }
 
     fn cycles(&self) -> &Cycles {
@@ -107,7 +117,7 @@ impl Flash {
         group: GroupId,
         channel: ChannelId,
     ) {
-        let has_one = self.channels_of[group].len() == 1;
+        let has_one = matches!(self.channels_of[group], Used::One(_));
         if has_one && self.is_closed_to_group(time.now, channel, group) {
             self.ask_channels(time, group);
         } else {

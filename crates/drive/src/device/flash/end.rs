@@ -7,7 +7,6 @@ use crate::device::flash::op::{Op, Owner};
 use crate::device::flash::{Flash, Placement};
 use crate::device::ids::OpId;
 use metrics::State;
-use nand::GroupId;
 
 /// An operation that has ended. It still occupies its parts of the group: the receiver frees them
 /// ([`Flash::vacate`]), or turns the operation into another.
@@ -155,14 +154,8 @@ impl Flash {
 
     /// Lets others start once the owner of an operation has handled its end.
     #[inline(always)]
-    pub(in crate::device) fn leave<P: Placement>(
-        &mut self,
-        time: &mut Time,
-        p: &mut P,
-        id: OpId,
-        group: GroupId,
-    ) {
-        let Op { cells, channel, .. } = self.ops[id];
+    pub(in crate::device) fn leave<P: Placement>(&mut self, time: &mut Time, p: &mut P, id: OpId) {
+        let Op { group, cells, channel, .. } = self.ops[id];
         self.ops.remove(id);
         self.serve(time, p, group);
         self.note_vacated(time, group, cells, channel);

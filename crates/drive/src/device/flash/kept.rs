@@ -179,7 +179,7 @@ impl Flash {
             let of_group = |group: GroupId| Beginning::next_of(&groups[group]);
             match self.channels[channel].pop_on_slow_path(&mut self.ops, of_group) {
                 Some(Grant::Op(id)) => self.grant(time, p, id),
-                Some(Grant::Group(group)) => self.serve(time, p, group),
+                Some(Grant::Group(group)) => self.serve_granted(time, p, group),
                 None => return,
             }
         }

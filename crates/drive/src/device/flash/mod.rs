@@ -29,6 +29,7 @@ mod suspend;
 #[cfg(test)]
 mod tests;
 mod turn;
+mod used;
 pub mod why;
 mod wide;
 pub mod working;
@@ -51,6 +52,7 @@ use queue::Group;
 use schedule::kinds::Schedule;
 use shape::Shape;
 use std::collections::VecDeque;
+use used::Used;
 use working::{Rules, Working};
 
 /// Questions of flash to placement, which decides as late as possible: the page of a program is
@@ -169,7 +171,7 @@ pub struct Flash {
     /// True if commands take cycles of the channel, and so need it to begin; only then the
     /// channels of each group are listed.
     commands: bool,
-    channels_of: Column<GroupId, Vec<ChannelId>>,
+    channels_of: Column<GroupId, Used>,
     /// All cells, that is, all smallest independently busy parts, of one group.
     all_cells: u64,
     shape: Shape,

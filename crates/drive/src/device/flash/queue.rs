@@ -54,6 +54,9 @@ pub struct Group {
     /// True if an operation that waits for an idle cell waits for the channel, because commands
     /// need it.
     pub needs_channel: bool,
+    /// True while it stands in the queue of its channel, if it has one channel: it need not be queued
+    /// again.
+    pub stands: bool,
     /// The bin for whose collection cells are reserved, or one of those bins.
     reserved_by: Option<BinId>,
     /// The moment at which the group has been idle for long enough, if no operation comes before.
@@ -90,6 +93,7 @@ impl Group {
             barred: 0,
             reserved: 0,
             needs_channel,
+            stands: false,
             reserved_by: None,
             idle_check: Instant::NEVER,
             cells,
@@ -541,6 +545,20 @@ impl Group {
     /// All waiting operations, by class and then lane by lane in order.
     pub fn waiting<'a>(&'a self, ops: &'a Ops) -> impl Iterator<Item = OpId> + 'a {
         (0..CLASSES).flat_map(|class| self.lists_of(class)).flat_map(|list| list.iter(ops))
+    }
+
+    /// Takes the next operation, as [`Group::pick`] chooses it.
+    #[inline(always)]
+    pub fn take_next(
+        &mut self,
+        ops: &mut Ops,
+        bypass: &Bypass,
+        next_seq: u64,
+        open: impl Fn(&Op) -> bool,
+    ) -> Option<Pick> {
+        let pick = self.pick(ops, bypass, next_seq, open)?;
+        self.take(ops, pick.op);
+        Some(pick)
     }
 
     /// Chooses the next operation; `next_seq` is the number of the next operation that is asked

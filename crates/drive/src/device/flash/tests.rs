@@ -208,9 +208,8 @@ impl Chip {
             };
             if let Some(ended) = ended {
                 self.ended.push((due.as_ns(), flash.ops[ended.id].seq));
-                let group = flash.ops[ended.id].group;
                 flash.vacate(ended.id);
-                flash.leave(time, pages, ended.id, group);
+                flash.leave(time, pages, ended.id);
             }
         }
         self.time.now = self.time.now.max(Instant::from_ns(at));

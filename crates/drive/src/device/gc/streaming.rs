@@ -90,7 +90,7 @@ impl Gc {
     /// Continues after a batch has left its package: that is free, and the other package programs
     /// it.
     pub(in crate::device) fn streamed_out(&mut self, base: &mut Base, source: OpId, program: OpId) {
-        let Op { group, bin, .. } = *base.flash.op(source);
+        let bin = base.flash.op(source).bin;
         base.vacate(source);
         let job = &mut self.jobs[bin];
         (job.reads, job.writes) = (job.reads - 1, job.writes + 1);
@@ -98,18 +98,17 @@ impl Gc {
         base.space.begin_elsewhere(bin);
         base.flash.latched(&mut base.time, &mut base.space, source, program);
         self.collect(base, bin);
-        base.leave(source, group);
+        base.leave(source);
     }
 
     /// Commits a batch that is on flash in another package.
     pub(in crate::device) fn streamed_in(&mut self, base: &mut Base, id: OpId, from: Batch) {
-        let group = base.flash.op(id).group;
         let source = base.job_of(id);
         base.settle_space_of(source);
         base.space.end_elsewhere(source);
         base.vacate(id);
         self.moved(base, id, from);
         self.collect(base, source);
-        base.leave(id, group);
+        base.leave(id);
     }
 }

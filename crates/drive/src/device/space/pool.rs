@@ -56,11 +56,12 @@ impl Pool {
             return Some(word * 64 + here.trailing_zeros() as usize);
         }
         // In the turn's own word, the remaining places lie before the turn.
-        let words = self.available.len();
-        (1..=words).map(|step| (word + step) % words).find_map(|index| {
-            let left = self.available[index];
-            (left != 0).then(|| index * 64 + left.trailing_zeros() as usize)
-        })
+        let first_of = |words: &[u64]| {
+            let index = words.iter().position(|left| *left != 0)?;
+            Some(index * 64 + words[index].trailing_zeros() as usize)
+        };
+        let after = first_of(&self.available[word + 1..]).map(|place| (word + 1) * 64 + place);
+        after.or_else(|| first_of(&self.available[..=word]))
     }
 
     /// The places of available bins, in turn.

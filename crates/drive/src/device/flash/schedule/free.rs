@@ -12,8 +12,7 @@ impl Flash {
             self.go_on_working(time, p, group);
         }
         while self.groups[group].may_serve(self.all_cells) {
-            let Some(pick) = self.pick(time.now, group) else { break };
-            self.groups[group].take(&mut self.ops, pick.op);
+            let Some(pick) = self.take_next(time.now, group) else { break };
             self.begin(time, p, pick);
             if self.has_work(group) {
                 self.go_on_working(time, p, group);
