@@ -143,7 +143,7 @@ def test_traces_of_an_experiment_are_checked_with_it(experiment_file, flashscape
     ended = flashscape("check", file, trace("../two.txt", ", combine = 'fold'"))
     assert ended.status == 0, ended.err
     assert "DiskSim ASCII" in ended.out
-    assert "no faults" in ended.out
+    assert "no problems" in ended.out
 
 
 def test_a_trace_is_refused_before_the_drive_is_filled(flashscape, tmp_path):

@@ -158,7 +158,7 @@ def test_check_prints_what_follows(experiment_file, flashscape):
         "channels together",
         "goes before host writes at",
         "available here",
-        "no faults",
+        "no problems",
     ):
         assert shown in ended.out
     figures = json.loads(flashscape("check", experiment_file, "--json").out)

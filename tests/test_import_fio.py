@@ -138,7 +138,7 @@ def test_the_workload_of_jesd219_as_fio_ships_it(tmp_path):
 def test_the_example_becomes_what_its_twin_says(flashscape, tmp_path):
     ended = flashscape("import-fio", ROOT / "examples/mixed.fio", "--drive=atc19", "--out=a.toml")
     assert ended.status == 0, ended.err
-    assert "written, no faults; run it with: flashscape run a.toml" in ended.out
+    assert "written, no problems; run it with: flashscape run a.toml" in ended.out
     made = tomllib.loads((tmp_path / "a.toml").read_text())
     twin = tomllib.loads((ROOT / "examples/mixed.toml").read_text())
     (mine,), (other,) = made["workload"], twin["workload"]

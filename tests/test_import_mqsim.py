@@ -803,7 +803,7 @@ def test_the_command_writes_a_file_that_runs(files: Files, flashscape, tmp_path)
     assert (ended.status, ended.err) == (0, "")
     assert "inert        Page_Metadat_Capacity" not in ended.out
     assert "mapped       Page_Capacity = 8192 -> drive.geometry.page_size" in ended.out
-    assert "made.toml: written, no faults" in ended.out
+    assert "made.toml: written, no problems" in ended.out
     written = (tmp_path / "made.toml").read_text(encoding="utf-8")
     assert written == files.imported().toml
     assert flashscape("check", "made.toml").status == 0

@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-use crate::layer::{self, Overlay};
+use crate::layer::{self, Empty, Overlay};
 use crate::path::{self, Step};
 use crate::problem::Problems;
 use crate::renamed::{self, Renamed};
@@ -189,8 +189,10 @@ impl Document {
         let over_places = std::mem::take(&mut self.places);
         self.places = overlay.places(over_places, below_places, "");
         let mut problems = Problems::new(&*self.file);
-        for path in overlay.empty() {
-            problems.push(path, changes_nothing(path));
+        // What a program writes may have tables without keys, of which only those mean something that
+        // can be left out.
+        for empty in overlay.empty().iter().filter(|empty| empty.is_optional) {
+            problems.push(&empty.path, changes_nothing(empty));
         }
         problems.or_ok(())
     }
@@ -248,8 +250,10 @@ impl Document {
         over_places.insert(path::join("", &steps), place);
         let base_places = std::mem::take(&mut self.places);
         self.places = overlay.places(over_places, base_places, &at);
-        match overlay.empty().first() {
-            Some(empty) => Err(self.override_refused(empty, changes_nothing(empty))),
+        let whole = path::join("", &steps);
+        let is_meant = |empty: &&Empty| empty.is_optional || empty.path == whole;
+        match overlay.empty().iter().find(is_meant) {
+            Some(empty) => Err(self.override_refused(&empty.path, changes_nothing(empty))),
             None => Ok(()),
         }
     }
@@ -330,11 +334,13 @@ fn one_problem(file: &str, path: &str, message: impl Into<String>) -> Problems {
     problems
 }
 
-fn changes_nothing(path: &str) -> String {
-    let name = path.rsplit('.').next().unwrap_or(path);
-    format!(
-        "an empty table changes nothing; give a key, or write {name} = {NONE:?} to leave it out"
-    )
+fn changes_nothing(empty: &Empty) -> String {
+    let name = empty.path.rsplit('.').next().unwrap_or(&empty.path);
+    let remedy = match empty.is_optional {
+        true => format!(", or write {name} = {NONE:?} to leave it out"),
+        false => String::new(),
+    };
+    format!("an empty table changes nothing; give a key{remedy}")
 }
 
 fn is_index(step: &Step) -> bool {

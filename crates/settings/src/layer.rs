@@ -16,8 +16,14 @@ pub(crate) struct Overlay {
     whole: Vec<String>,
     /// Paths of tables with keys from both layers.
     shared: Vec<String>,
-    /// Paths of optional tables that have no key in the upper layer, so that it changes nothing.
-    empty: Vec<String>,
+    /// Tables that have no key in the upper layer, so that it changes nothing.
+    empty: Vec<Empty>,
+}
+
+/// A table without a key in the upper layer.
+pub(crate) struct Empty {
+    pub path: String,
+    pub is_optional: bool,
 }
 
 impl Overlay {
@@ -48,8 +54,9 @@ impl Overlay {
         at: &str,
     ) -> Map<String, Value> {
         self.shared.push(at.to_owned());
-        if over.is_empty() && !base.is_empty() && node.may_be_none() {
-            self.empty.push(at.to_owned());
+        // A file without any key is another one's problem.
+        if over.is_empty() && !base.is_empty() && !at.is_empty() {
+            self.empty.push(Empty { path: at.to_owned(), is_optional: node.may_be_none() });
         }
         let keys = table(node, &over).or_else(|| table(node, &base));
         let mut joined = Map::new();
@@ -76,8 +83,8 @@ impl Overlay {
         self.shared.iter().any(|shared| shared == path)
     }
 
-    /// Paths of optional tables that have no key in the upper layer.
-    pub fn empty(&self) -> &[String] {
+    /// Tables that have no key in the upper layer.
+    pub fn empty(&self) -> &[Empty] {
         &self.empty
     }
 

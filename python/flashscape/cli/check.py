@@ -23,7 +23,7 @@ def command(
 ) -> None:
     """Check the experiment that FILE describes (- is the standard input), print what follows.
 
-    If the experiment has faults, all of them are listed with path and line. Traces
+    If the experiment has problems, all of them are listed with path and line. Traces
     are read, too; of very large ones only the beginning.
     """
     experiment = options.experiment(file, overrides)
@@ -49,4 +49,4 @@ def command(
     if (told := collecting.note(experiment, traces)) is not None:
         # Commands in it are not broken into lines.
         click.secho(told, fg="yellow")
-    console.print(f"{file}: no faults", style="green")
+    console.print(f"{file}: no problems", style="green")

@@ -86,7 +86,7 @@ def gist(console: Console, imported: Imported) -> None:
 def written(console: Console, out: Path) -> None:
     """Say that the experiment is written, and how to run it."""
     console.print(
-        f"{out}: written, no faults; run it with: flashscape run {out}",
+        f"{out}: written, no problems; run it with: flashscape run {out}",
         style="green",
         soft_wrap=True,
     )

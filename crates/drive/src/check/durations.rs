@@ -205,6 +205,9 @@ fn add_run(experiment: &Experiment, times: &mut Times) {
         times.add(&format!("run.{path}.at"), cut.at);
         times.add(&format!("run.{path}.within"), cut.within);
     }
+    for (index, failure) in experiment.run.failures.iter().enumerate() {
+        times.add(&format!("run.failures[{index}].at"), failure.at);
+    }
     times.add("run.time", experiment.run.time);
     let warm_up = experiment.run.warm_up.as_ref().and_then(|warm_up| warm_up.time);
     times.add("run.warm_up.time", warm_up);

@@ -1046,6 +1046,11 @@ fn times_of_more_than_a_year_are_refused() {
             "{problems}"
         );
     }
+    let late = "requests = 100\nfailures = [{ at = \"366 d\", die = 0 }]";
+    let parity = "[drive.ftl.parity]\nwidth = 2\n[precondition]";
+    let text = file(&[("[precondition]", parity), ("requests = 100", late)]);
+    let problems = load::load(&text, "ssd.toml", &[]).unwrap_err().to_string();
+    assert!(problems.contains("run.failures[0].at: 31622400 s: at most 365 d"), "{problems}");
 }
 
 #[test]
@@ -1926,9 +1931,11 @@ fn parity_of_superblocks_takes_space_that_a_message_names() {
             ("ftl.over_provisioning.exported", &exported),
         ])
     };
-    for (width, pages) in
-        [("{}", 60 * 128), ("{ collection = 8 }", 60 * 112), ("{ collection = 2 }", 60 * 64)]
-    {
+    for (width, pages) in [
+        ("{ host = 8 }", 60 * 128),
+        ("{ collection = 8 }", 60 * 112),
+        ("{ collection = 2 }", 60 * 64),
+    ] {
         assert_eq!(of(width, pages), "", "{width}");
         let problems = of(width, pages + 1);
         assert!(problems.contains("61 blocks of data"), "{width}: {problems}");
