@@ -50,7 +50,6 @@ BENCHES = {
             *SLICE,
             'drive.ftl.over_provisioning={ exported = "1 GiB" }',
             "workload[0].trace.repeat=1",
-            "run={}",
         ],
         "requests",
     ),
