@@ -189,8 +189,8 @@ impl Document {
         let over_places = std::mem::take(&mut self.places);
         self.places = overlay.places(over_places, below_places, "");
         let mut problems = Problems::new(&*self.file);
-        // What a program writes may have tables without keys, of which only those mean something that
-        // can be left out.
+        // A program that writes files may well write tables without keys. Only where such a table could
+        // be left out instead may it be a mistake.
         for empty in overlay.empty().iter().filter(|empty| empty.is_optional) {
             problems.push(&empty.path, changes_nothing(empty));
         }

@@ -74,6 +74,14 @@ impl Overlay {
             };
             joined.insert(key, value);
         }
+        for (key, above) in &over {
+            let inner = keys.as_ref().and_then(|keys| keys.node(key));
+            let is_empty = above.as_object().is_some_and(Map::is_empty);
+            // A table that may be left out may mean something without any key.
+            if is_empty && inner.is_some_and(|inner| !inner.may_be_none()) {
+                self.empty.push(Empty { path: path::key(at, key), is_optional: false });
+            }
+        }
         joined.extend(over);
         joined
     }

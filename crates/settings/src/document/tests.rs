@@ -166,10 +166,12 @@ fn an_optional_table_of_a_preset_is_left_out_by_a_word() {
     let mut full = over("[drive]\nspare = { blocks = 3 }").0;
     let refused = full.set::<Whole>("drive.spare", "{}").unwrap_err();
     assert_eq!(refused.problems[0].to_string(), format!("override, {said}"));
-    // A table that is not optional has other keys, or none that the file gives.
-    let refused = full.set::<Whole>("drive", "{}").unwrap_err();
+    // So is one that cannot be left out, with other keys below it or without.
     let said = "override, drive: an empty table changes nothing; give a key";
-    assert_eq!(refused.problems[0].to_string(), said);
+    for mut document in [full, document("other = 1")] {
+        let refused = document.set::<Whole>("drive", "{}").unwrap_err();
+        assert_eq!(refused.problems[0].to_string(), said);
+    }
     // Only a table may be left out by the word.
     let refused = document("drive = 'none'").read::<Whole>().unwrap_err().to_string();
     assert!(refused.contains("expected a table"), "{refused}");

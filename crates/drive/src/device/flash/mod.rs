@@ -168,9 +168,9 @@ pub struct Flash {
     /// True if a group without queued operations need not be served: no operation is suspended,
     /// waits for its turn elsewhere, or begins because of an idle gap.
     only_serves_queues: bool,
-    /// True if commands take cycles of the channel, and so need it to begin; only then the
-    /// channels of each group are listed.
+    /// True if commands take cycles of the channel, and so need it to begin.
     commands: bool,
+    /// The channels that each group uses.
     channels_of: Column<GroupId, Used>,
     /// All cells, that is, all smallest independently busy parts, of one group.
     all_cells: u64,

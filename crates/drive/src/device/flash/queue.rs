@@ -54,8 +54,8 @@ pub struct Group {
     /// True if an operation that waits for an idle cell waits for the channel, because commands
     /// need it.
     pub needs_channel: bool,
-    /// True while it stands in the queue of its channel, if it has one channel: it need not be queued
-    /// again.
+    /// True while a group that uses one channel stands in the queue of that. For a group of several
+    /// channels it is always false.
     pub stands: bool,
     /// The bin for whose collection cells are reserved, or one of those bins.
     reserved_by: Option<BinId>,
