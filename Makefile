@@ -126,7 +126,7 @@ $(VENV)/.tools: pyproject.toml scripts/require.sh
 	@touch $@
 
 $(VENV)/.dev: $(VENV)/.tools
-	$(PIP) install 'jsonschema>=4.20' 'matplotlib>=3.8' 'mypy>=1.19' 'pandas>=2.2' 'pytest>=8' 'pytest-xdist>=3.6' 'ruff>=0.8'
+	$(PIP) install 'dask-jobqueue>=0.9' 'distributed>=2026.3' 'jsonschema>=4.20' 'matplotlib>=3.8' 'mypy>=1.19' 'pandas>=2.2' 'pytest>=8' 'pytest-xdist>=3.6' 'ruff>=0.8'
 	@touch $@
 
 $(VENV)/.installed: $(VENV)/.tools $(SOURCES)

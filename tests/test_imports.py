@@ -15,6 +15,7 @@ PACKAGE = Path(__file__).parents[1] / "python" / "flashscape"
 
 FACE = {
     "catalogue",
+    "cluster",
     "compare",
     "drawing",
     "drive",

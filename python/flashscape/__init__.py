@@ -25,9 +25,11 @@ if TYPE_CHECKING:
     from flashscape.catalogue import policies as policies
     from flashscape.catalogue import presets as presets
     from flashscape.catalogue import schema as schema
+    from flashscape.cluster import Cluster as Cluster
     from flashscape.compare import Comparison as Comparison
     from flashscape.compare import compare as compare
     from flashscape.drive import Drive as Drive
+    from flashscape.errors import ClusterError as ClusterError
     from flashscape.errors import ConfigError as ConfigError
     from flashscape.errors import FlashscapeError as FlashscapeError
     from flashscape.errors import Interrupted as Interrupted
@@ -68,12 +70,13 @@ if TYPE_CHECKING:
 _HOMES = {
     "_flashscape": ("Completion", "__version__"),
     "catalogue": ("Family", "Policy", "Preset", "check", "policies", "presets", "schema"),
+    "cluster": ("Cluster",),
     "compare": ("Comparison", "compare"),
     "drive": ("Drive",),
     "errors": (
-        *("ConfigError", "FlashscapeError", "Interrupted", "OutputError", "PolicyError"),
-        *("Problem", "SimulatorError", "SnapshotError", "SpaceError", "StarvationError"),
-        *("StarvedRequest", "StudyError", "TraceError"),
+        *("ClusterError", "ConfigError", "FlashscapeError", "Interrupted", "OutputError"),
+        *("PolicyError", "Problem", "SimulatorError", "SnapshotError", "SpaceError"),
+        *("StarvationError", "StarvedRequest", "StudyError", "TraceError"),
     ),
     "experiment": ("Experiment",),
     "latency": ("Latency",),

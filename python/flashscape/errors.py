@@ -130,6 +130,10 @@ class StarvationError(FlashscapeError):
         return StarvationError, (str(self),), dict(self.__dict__)
 
 
+class ClusterError(FlashscapeError):
+    """A cluster cannot be used: its scheduler does not answer, or its workers do not fit."""
+
+
 class OutputError(FlashscapeError, OSError):
     """Results cannot be written or read: the disk is full, or the directory is in use."""
 

@@ -12,6 +12,7 @@ from flashscape.act import hunt, load
 from flashscape.act.search import Search
 from flashscape.act.source import Prepared, Source, prepared
 from flashscape.act.trial import Trial
+from flashscape.cluster import opened
 from flashscape.errors import ConfigError, FlashscapeError, Interrupted
 from flashscape.experiment import Experiment
 from flashscape.output import Directory, refuse_inputs
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from os import PathLike
 
     from flashscape.act.load import Arrivals, Lengths
+    from flashscape.cluster import Where
     from flashscape.experiment import Overrides
     from flashscape.result import Result
     from flashscape.run import Observer
@@ -197,15 +199,17 @@ def search(
     save_drive: str | PathLike[str] | None = None,
     force: bool = False,
     jobs: int | None = None,
+    cluster: Where = None,
     progress: bool | SearchObserver = False,
 ) -> Search:
     """Search for the highest multipliers that pass the performance and the stress test.
 
     Tried are multiples of ``step`` up to ``most``, ``jobs`` at a time (as many as there are
-    cores), all from the same drive. Everything else is as in :func:`run`. Which multipliers
-    are tried, and all results, do not depend on ``jobs``.
+    cores), all from the same drive, which this machine fills and ages. ``cluster`` names other
+    machines that run the multipliers, as in :func:`flashscape.sweep`. Everything else is as in
+    :func:`run`. Which multipliers are tried, and all results, depend on neither.
 
-    Raises what :func:`run` raises.
+    Raises what :func:`run` raises, and ClusterError.
 
     >>> found = fs.act.search("dc-tlc", threads=40)    # doctest: +SKIP
     >>> found.performance.multiplier, found.stress.multiplier, found.frame  # doctest: +SKIP
@@ -220,12 +224,13 @@ def search(
     watcher = _watcher(progress)
     trials: dict[int, Trial] = {}
     with ExitStack() as kept:
+        there = kept.enter_context(opened(cluster))
         arguments = (settings, overwrites, snapshot, save_drive, force, watcher)
         start = kept.enter_context(_prepared(*arguments))
         folder = Path(kept.enter_context(TemporaryDirectory(prefix="flashscape-act-")))
         try:
             while batch := next_to_try(trials.values(), step=step, most=most):
-                for trial in _round(settings, batch, start, folder, jobs, watcher):
+                for trial in _round(settings, batch, start, folder, jobs, there, watcher):
                     trials[trial.multiplier] = trial
                     if watcher is not None:
                         watcher.tried(trial)
@@ -272,9 +277,10 @@ def _round(
     start: Prepared,
     folder: Path,
     jobs: int | None,
+    cluster: Where,
     watcher: SearchObserver | None,
 ) -> Iterator[Trial]:
-    """Run some multipliers over the cores, as the points of a sweep."""
+    """Run some multipliers at a time, as the points of a sweep."""
     from flashscape.sweep import sweep
 
     experiments = [settings.experiment(multiplier) for multiplier in batch]
@@ -292,6 +298,7 @@ def _round(
         variations=variations,
         out=folder / "points",
         jobs=jobs,
+        cluster=cluster,
         tables=True,
         share=False,
         progress=watcher.trying(batch) if watcher is not None else False,

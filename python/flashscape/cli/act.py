@@ -71,6 +71,7 @@ if TYPE_CHECKING:
     help="Keep the drive as it is before the test, for --snapshot.",
 )
 @click.option("--jobs", type=click.IntRange(min=1), metavar="N", help="Processes; default: cores.")
+@options.cluster
 @documents.option("all figures")
 @click.option(
     "--picture",
@@ -92,6 +93,7 @@ def command(
     step: int | None,
     most: int | None,
     jobs: int | None,
+    cluster: str | None,
     document: Path | None,
     picture: Path | None,
     out: Path | None,
@@ -112,7 +114,8 @@ def command(
     flashscape act dc-tlc -k 30
     flashscape act mixed.toml --threads 64 --picture act.svg
     """  # noqa: D301 - click wants the character itself
-    _refuse_mixtures(multiplier, step=step, most=most, jobs=jobs, picture=picture, out=out)
+    of_search = {"step": step, "most": most, "jobs": jobs, "cluster": cluster}
+    _refuse_mixtures(multiplier, **of_search, picture=picture, out=out)
     from flashscape import act
     from flashscape.act import picture as pictures
 
@@ -140,7 +143,9 @@ def command(
         if multiplier is not None:
             found = act.run(drive, multiplier, out=out, **common)
         else:
-            found = act.search(drive, step=step or 1, most=most or 1000, jobs=jobs, **common)
+            found = act.search(
+                drive, step=step or 1, most=most or 1000, jobs=jobs, cluster=cluster, **common
+            )
         if written is not None:
             written.store(found.to_json().encode())
         if drawing is not None and form is not None and isinstance(found, act.Search):

@@ -53,6 +53,7 @@ def _cycles(_: click.Context, __: click.Parameter, text: str) -> list[int] | Non
     help="Age of data at the beginning of each run (drive.nand.errors.initial_age).",
 )
 @click.option("--jobs", type=click.IntRange(min=1), metavar="N", help="Processes; default: cores.")
+@options.cluster
 @click.option(
     "--out",
     type=options.Named(path_type=Path),
@@ -72,6 +73,7 @@ def command(
     years: float,
     retention: float | None,
     jobs: int | None,
+    cluster: str | None,
     out: Path | None,
     plot: bool,
     document: Path | None,
@@ -103,6 +105,7 @@ def command(
             retention_days=retention,
             out=out,
             jobs=jobs,
+            cluster=cluster,
             progress=not quiet,
         )
         if written is not None:

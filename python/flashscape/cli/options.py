@@ -68,6 +68,15 @@ def overrides(command: Command) -> Command:
     )(command)
 
 
+def cluster(command: Command) -> Command:
+    """Add ``--cluster tcp://HOST:8786``."""
+    return click.option(
+        "--cluster",
+        metavar="WHERE",
+        help="Run on the workers of a Dask scheduler (tcp://HOST:8786), or in a file's jobs.",
+    )(command)
+
+
 class Named(click.Path):
     """A path that is not empty: a shell's unset variable must not mean the current directory."""
 

@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     help="Directory of papers' traces that do not ship with flashscape.",
 )
 @click.option("--jobs", type=click.IntRange(min=1), metavar="N", help="Processes; default: cores.")
+@options.cluster
 @click.option("--strict", is_flag=True, help="Exit with 1 if a claim is missed or direction.")
 @click.option("--quiet", is_flag=True, help="No progress, no tables.")
 def command(
@@ -51,6 +52,7 @@ def command(
     document: Path | None,
     traces: Path | None,
     jobs: int | None,
+    cluster: str | None,
     strict: bool,
     quiet: bool,
 ) -> int:
@@ -74,7 +76,13 @@ def command(
     file = None if document is None or to_stdout else _claimed(document)
     try:
         reproduction = reproduce(
-            paper, profile=profile, out=out, jobs=jobs, traces=traces, progress=not quiet
+            paper,
+            profile=profile,
+            out=out,
+            jobs=jobs,
+            cluster=cluster,
+            traces=traces,
+            progress=not quiet,
         )
         if file is not None:
             file.store(reproduction.to_json().encode())

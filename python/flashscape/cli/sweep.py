@@ -25,6 +25,7 @@ _SHOWN_OF_DRY_RUN = 200
     help="Keep results here, point by point; finished points are not run again.",
 )
 @click.option("--jobs", type=click.IntRange(min=1), metavar="N", help="Processes; default: cores.")
+@options.cluster
 @click.option("--dry-run", is_flag=True, help="Check and list the points; run nothing.")
 @click.option(
     "--show",
@@ -45,6 +46,7 @@ def command(
     file: Path | None,
     out: Path | None,
     jobs: int | None,
+    cluster: str | None,
     dry_run: bool,
     results: Path | None,
     tables: bool,
@@ -63,15 +65,12 @@ def command(
     DIR/sweep.parquet.
     """
     if results is not None:
-        others = (file, out, jobs, dry_run, tables, skip_invalid, retry_failed, no_sharing, quiet)
-        if any((*others, overrides)):
+        others = (file, out, jobs, cluster, dry_run, tables, skip_invalid, retry_failed)
+        if any((*others, no_sharing, quiet, overrides)):
             with_it = "it goes with --plot and --percentiles alone"
             raise click.UsageError(f"--show prints what is there; {with_it}")
         return _show_again(results, percentiles, plot=plot)
-    if percentiles is not None:
-        from flashscape.report.sweep import kept
-
-        kept(percentiles)
+    _check(percentiles, cluster, dry_run=dry_run)
     if file is None:
         raise click.UsageError("name a sweep file, or results to --show")
     if dry_run:
@@ -88,6 +87,7 @@ def command(
             overrides=overrides,
             out=out,
             jobs=jobs,
+            cluster=cluster,
             tables=tables,
             skip_invalid=skip_invalid,
             retry_failed=retry_failed,
@@ -105,6 +105,16 @@ def command(
     elif not quiet:
         show.say_left("sweep.svg", swept.folder, swept.why_not_drawn())
     return _status(swept)
+
+
+def _check(percentiles: str | None, cluster: str | None, *, dry_run: bool) -> None:
+    """Refuse options that mean nothing, before anything runs."""
+    if percentiles is not None:
+        from flashscape.report.sweep import kept
+
+        kept(percentiles)
+    if dry_run and cluster is not None:
+        raise click.UsageError("--dry-run runs nothing: it does not go with --cluster")
 
 
 def _status(swept: Sweep) -> int:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from flashscape import units
+from flashscape.cluster import opened
 from flashscape.errors import ConfigError, FlashscapeError, Interrupted
 from flashscape.experiment import Experiment
 from flashscape.lifetime import projection
@@ -20,6 +21,7 @@ from flashscape.sweep import Lines, Store, SweepInterrupted, sweep
 if TYPE_CHECKING:
     from os import PathLike
 
+    from flashscape.cluster import Where
     from flashscape.sweep import Sweep, SweepObserver
 
 UBER_OF_CLIENTS = 1e-15
@@ -44,6 +46,7 @@ def lifetime(
     retention_days: float | None = None,
     out: str | PathLike[str] | None = None,
     jobs: int | None = None,
+    cluster: Where = None,
     progress: bool | SweepObserver = False,
 ) -> Lifetime:
     """Project the life of a drive: run its experiment at several states of wear.
@@ -55,9 +58,11 @@ def lifetime(
     ``retention_days`` is the age of data at the beginning of each run (``initial_age``).
 
     ``out`` is a directory for ``lifetime.json`` and the runs, which are those of a sweep: a second
-    call does not repeat them. ``jobs`` is the number of processes, which changes no result.
+    call does not repeat them. ``jobs`` is the number of processes, and ``cluster`` names other
+    machines for them, as in :func:`sweep`: neither changes a result.
 
-    Raises ConfigError, OutputError, FlashscapeError if a run fails, and on Ctrl-C Interrupted.
+    Raises ConfigError, OutputError, ClusterError, FlashscapeError if a run fails, and on Ctrl-C
+    Interrupted.
 
     >>> life = fs.lifetime("experiment.toml", uber=1e-16)       # doctest: +SKIP
     >>> life.tbw, life.dwpd, life.ends_by, life.assumptions     # doctest: +SKIP
@@ -65,6 +70,7 @@ def lifetime(
     checked = Experiment.of(experiment)
     task = _task(checked, uber, cycles, endurance, years, retention_days)
     with ExitStack() as kept:
+        there = kept.enter_context(opened(cluster))
         folder = kept.enter_context(_folder(out))
         if out is not None:
             with Store.claim(folder) as store:
@@ -72,7 +78,7 @@ def lifetime(
                 store.remove(DOCUMENT)
                 store.remove(PICTURE)
         try:
-            found = _states(task, folder, jobs, progress)
+            found = _states(task, folder, jobs, there, progress)
         except SweepInterrupted as interrupted:
             told = Interrupted(None, f"while running states of wear, {interrupted.where}")
             told.kept = (
@@ -99,16 +105,21 @@ class _Task:
     varies: bool
     """True if flash has bit errors, and so wear has an effect."""
 
-    def sweep(self, cycles: Sequence[int], out: Path, jobs: int | None, progress: Any) -> Sweep:
+    def sweep(
+        self, cycles: Sequence[int], out: Path, jobs: int | None, cluster: Where, progress: Any
+    ) -> Sweep:
         """Run these states, as far as they are not in the directory."""
-        if not self.varies:
-            seed = [self.experiment.config["seed"]]
-            return sweep(
-                self.experiment, seeds=seed, out=out, jobs=jobs, progress=progress, name="lifetime"
-            )
-        worn = {_WEAR: [_worn(self.initial, each) for each in cycles]}
+        varied: dict[str, Any] = {"seeds": [self.experiment.config["seed"]]}
+        if self.varies:
+            varied = {"grid": {_WEAR: [_worn(self.initial, each) for each in cycles]}}
         return sweep(
-            self.experiment, grid=worn, out=out, jobs=jobs, progress=progress, name="lifetime"
+            self.experiment,
+            **varied,
+            out=out,
+            jobs=jobs,
+            cluster=cluster,
+            progress=progress,
+            name="lifetime",
         )
 
 
@@ -121,7 +132,11 @@ def _folder(out: str | PathLike[str] | None) -> Any:
 
 
 def _states(
-    task: _Task, folder: str | PathLike[str], jobs: int | None, progress: bool | SweepObserver
+    task: _Task,
+    folder: str | PathLike[str],
+    jobs: int | None,
+    cluster: Where,
+    progress: bool | SweepObserver,
 ) -> list[WearState]:
     """Run rounds of states until the result is known; return all states in rising order."""
     found: dict[int, WearState] = {}
@@ -132,7 +147,7 @@ def _states(
         cycles = sorted({*found, *wanted})
         # Each round counts its own runs.
         observer = Lines.on_stderr("state") if progress is True else progress
-        swept = task.sweep(cycles, Path(folder), jobs, observer)
+        swept = task.sweep(cycles, Path(folder), jobs, cluster, observer)
         for name, why in swept.failures:
             raise FlashscapeError(f"lifetime: a state of wear cannot be run ({name}): {why}")
         derived = task.experiment.derived

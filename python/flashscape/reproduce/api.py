@@ -17,12 +17,13 @@ from flashscape.reproduce.reproduction import Reproduction, begun
 from flashscape.reproduce.setting import Setting
 from flashscape.reproduce.study import Study, find
 from flashscape.reproduce.verdicts import check
-from flashscape.sweep import Lines, Store
+from flashscape.sweep import Lines, Store, executing
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from os import PathLike
 
+    from flashscape.cluster import Where
     from flashscape.reproduce.outcomes import Outcome
     from flashscape.sweep import SweepObserver
 
@@ -36,6 +37,7 @@ def reproduce(
     profile: str = "short",
     out: str | PathLike[str] | None = None,
     jobs: int | None = None,
+    cluster: Where = None,
     traces: str | PathLike[str] | None = None,
     progress: bool | SweepObserver = False,
 ) -> Reproduction:
@@ -46,11 +48,13 @@ def reproduce(
     ``profile`` is ``short`` (minutes) or ``full`` (long enough for p99.999). ``out`` is a
     directory for plots, tables, experiments and a report, in which finished runs are kept:
     a second call makes only the missing ones. ``jobs`` is how many processes run at a
-    time (as many as there are cores); ``traces`` the directory of traces that do not ship
+    time (as many as there are cores); ``cluster`` names other machines for them, as in
+    :func:`sweep`; ``traces`` is the directory of traces that do not ship
     (``traces`` in the present one; without that, what needs them is ``not-run``).
 
     A run that fails does not end the others: look at ``failures`` of what is returned; claims
-    that need it are ``not-run``. Raises StudyError, OutputError, and on Ctrl-C Interrupted.
+    that need it are ``not-run``. Raises StudyError, OutputError, ClusterError, and on Ctrl-C
+    Interrupted.
 
     >>> found = fs.reproduce("erase-suspension", profile="short")  # doctest: +SKIP
     >>> found.counts, found["E-3"].reason  # doctest: +SKIP
@@ -71,6 +75,7 @@ def reproduce(
     wanted = gather(study, exhibits, setting)
     agenda = Agenda.of(wanted)
     with ExitStack() as claimed:
+        executor = claimed.enter_context(executing(cluster, jobs))
         place = None if out is None else claimed.enter_context(Place.claim(out, study.name))
         store = claimed.enter_context(Store.claim(None if place is None else place.folder / RUNS))
         if place is not None:
@@ -80,7 +85,7 @@ def reproduce(
             wanted,
             agenda,
             store,
-            jobs=jobs,
+            executor=executor,
             observer=_observer(progress),
             lasting=place is not None,
         )

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from flashscape.reproduce.exhibit import Run
     from flashscape.reproduce.setting import Setting
     from flashscape.reproduce.study import Study
-    from flashscape.sweep import Store, SweepObserver
+    from flashscape.sweep import Executor, Store, SweepObserver
 
 
 @dataclass(frozen=True)
@@ -110,18 +110,18 @@ def perform(
     agenda: Agenda,
     store: Store,
     *,
-    jobs: int | None,
+    executor: Executor,
     observer: SweepObserver | None,
     lasting: bool,
 ) -> dict[str, Outcome]:
     """Make the missing runs; return the outcome of every run.
 
     ``lasting`` is True if the store outlives this process; an interruption reports that.
-    Raises OutputError, and Interrupted.
+    Raises OutputError, ClusterError, and Interrupted.
     """
     outcomes = dict(agenda.outcomes)
     try:
-        errors = agenda.runs.run(store, jobs=jobs, observer=observer)
+        errors = agenda.runs.run(store, executor=executor, observer=observer)
     except SweepInterrupted as interrupted:
         raise _interrupted(interrupted, lasting=lasting) from None
     for name, key in agenda.runs.keys.items():

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from flashscape.sweep.sharing import Group, running
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Sequence
 
     from flashscape.sweep.point import Point
     from flashscape.sweep.sharing import Shared
@@ -24,7 +24,8 @@ Start = dict[str, Any]
 class Agenda:
     """Points and shared drives that are still to be handed out."""
 
-    def __init__(self, points: Iterable[Point], shared: Shared, *, jobs: int) -> None:
+    def __init__(self, points: Sequence[Point], shared: Shared, *, jobs: int) -> None:
+        self._points = points
         self._jobs = jobs
         self._budget = shared.budget_bytes
         # Sorted by effort, because tasks are taken from the end.
@@ -55,6 +56,14 @@ class Agenda:
     def is_open(self) -> bool:
         """True if there is, or will be, a task to hand out."""
         return bool(self._ready or self._groups or self._preparing)
+
+    def memory_needs(self) -> list[int]:
+        """Return the bytes of memory that the points take, the largest first."""
+        return sorted((point.memory_bytes for point in self._points), reverse=True)
+
+    def widen(self, jobs: int) -> None:
+        """Let as many drives be prepared at a time as ``jobs`` processes take."""
+        self._jobs = max(1, jobs)
 
     def take(self) -> Point | Group | None:
         """Return the next task; None if none can begin now."""

@@ -13,6 +13,7 @@ from flashscape.sweep.run import listed, run_points
 
 if TYPE_CHECKING:
     from flashscape.experiment import Experiment, Unchecked
+    from flashscape.sweep.executor import Executor
     from flashscape.sweep.observer import SweepObserver
     from flashscape.sweep.store import Store
 
@@ -58,16 +59,16 @@ class NamedRuns:
         return {point.name: str(point.key) for point in self._points}
 
     def run(
-        self, store: Store, *, jobs: int | None, observer: SweepObserver | None
+        self, store: Store, *, executor: Executor, observer: SweepObserver | None
     ) -> dict[str, str | None]:
         """Run the experiments that are not in the store; return names, with errors of failed runs.
 
-        Raises OutputError and SweepInterrupted.
+        Raises OutputError, ClusterError and SweepInterrupted.
         """
         if not self._points:
             return {}
         points = self._with_common_tables()
-        begin = Begin(store, points, self._available_bytes, jobs=jobs, share=True)
+        begin = Begin(store, points, self._available_bytes, executor=executor, share=True)
         # Written as a sweep that varies only names: `flashscape sweep --show` prints it.
         manifest: dict[str, Any] = {
             "title": "",

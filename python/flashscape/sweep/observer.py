@@ -11,8 +11,8 @@ from flashscape.sweep.agenda import Agenda
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from flashscape.sweep.executor import Ended, Executor, Prepared
     from flashscape.sweep.point import Point
-    from flashscape.sweep.pool import Ended, Prepared
     from flashscape.sweep.store import Store
 
 _WORKER_BYTES = 64 << 20
@@ -72,10 +72,11 @@ class Begin:
         points: Sequence[Point],
         available_bytes: int | None,
         *,
-        jobs: int | None,
+        executor: Executor,
         share: bool,
     ) -> None:
         self.points = points
+        self.executor = executor
         valid = [point for point in self.points if point.key is not None]
         distinct = {str(point.key): point for point in reversed(valid)}
         self.alike = len(valid) - len(distinct)
@@ -93,10 +94,10 @@ class Begin:
         """Points in the directory that the sweep has no longer."""
         to_run = [point for key, point in distinct.items() if key not in self.kept]
         self.to_run = sorted(to_run, key=lambda point: point.number)
-        self.asked = jobs or cores()
+        self.asked = executor.slots
         self.jobs = self.asked
-        self.available = available_bytes
-        self.shared = sharing.share(self.to_run if share else (), sharing.free_bytes(store.folder))
+        self.available = executor.available_bytes(available_bytes)
+        self.shared = sharing.share(self.to_run if share else (), executor.free_bytes(store))
 
     def fit(self) -> None:
         """Use as many jobs as fit the memory. The check of each point ensures that one fits."""

@@ -8,29 +8,23 @@ threads of the caller do no harm, as they might after a fork.
 from __future__ import annotations
 
 import contextlib
-import json
-import os
 import selectors
-import signal
-import subprocess
-import sys
-from tempfile import TemporaryFile
-from typing import IO, TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any
 
 from flashscape.errors import OutputError, SimulatorError
+from flashscape.sweep import sharing
+from flashscape.sweep.executor import Ended, Prepared
+from flashscape.sweep.observer import cores
+from flashscape.sweep.process import WorkerProcess
 from flashscape.sweep.sharing import Group
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from flashscape.sweep.agenda import Agenda, Start
+    from flashscape.sweep.agenda import Start
+    from flashscape.sweep.executor import Task, Work
     from flashscape.sweep.point import Point
     from flashscape.sweep.store import Store
-
-_PROGRAM = (
-    "import json, sys; sys.path[:] = json.loads(sys.argv[1]); "
-    "from flashscape.sweep.worker import main; main()"
-)
 
 _TICK_SECONDS = 0.5
 """Seconds between two reports of progress."""
@@ -38,138 +32,40 @@ _TICK_SECONDS = 0.5
 _STILLBORN_MOST = 3
 """Number of processes that may die before they take a point: more are no accident."""
 
-_LAST_WORDS = 2000
-"""Bytes of a crashed worker's last output that are read."""
+
+class Local:
+    """The executor of this machine: ``jobs`` processes at a time, by default one for each core."""
+
+    def __init__(self, jobs: int | None = None) -> None:
+        self.slots = jobs or cores()
+
+    def available_bytes(self, here: int | None) -> int | None:
+        """Return the memory that is available."""
+        return here
+
+    def free_bytes(self, store: Store) -> int | None:
+        """Return the free bytes of the disk of the results."""
+        return sharing.free_bytes(store.folder)
+
+    def run(self, work: Work, jobs: int, before: Callable[[], None]) -> None:
+        """Do all tasks with so many processes."""
+        _Pool(work).run(jobs, before)
 
 
-class Ended(NamedTuple):
-    """The end of a point."""
-
-    point: Point
-    error: str | None
-    cpu_seconds: float
-    """CPU time that the worker has used for this point in all."""
-
-
-class Prepared(NamedTuple):
-    """The end of the preparation of a shared drive."""
-
-    group: Group
-    lost: str | None
-    """Reason for which the points prepare drives of their own; None if the drive is ready."""
-    cpu_seconds: float
-
-
-class Watcher(Protocol):
-    """Observer of a pool."""
-
-    def prepared(self, prepared: Prepared) -> None:
-        """Called when a drive that points share is ready or lost."""
-
-    def ended(self, ended: Ended) -> None:
-        """Called when a point has ended."""
-
-    def tick(self, shares: dict[int, float]) -> None:
-        """Called from time to time; ``shares`` has the progress of running tasks, by number."""
-
-    def idle(self) -> None:
-        """Called when nothing is left to hand out, while some points still run."""
-
-
-class _Worker:
-    """One process, and its task."""
-
-    def __init__(self) -> None:
-        self.task: Point | Group | None = None
-        self.share = 0.0
-        self._unread = b""
-        self._words: IO[bytes] = TemporaryFile()  # noqa: SIM115
-        self.process = subprocess.Popen(
-            [
-                sys.executable,
-                # Without -P, a json.py in the current directory would replace Python's.
-                "-P",
-                "-c",
-                _PROGRAM,
-                json.dumps([each for each in sys.path if isinstance(each, str)]),
-            ],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=self._words,
-        )
-
-    @property
-    def answers(self) -> int:
-        """File descriptor of its answers."""
-        assert self.process.stdout is not None
-        return self.process.stdout.fileno()
-
-    def give(self, task: Point | Group, order: dict[str, Any]) -> None:
-        """Hand over a task; a worker that has died is detected when its answers are read."""
-        assert self.process.stdin is not None
-        self.task, self.share = task, 0.0
-        with contextlib.suppress(OSError):
-            self.process.stdin.write(json.dumps(order).encode() + b"\n")
-            self.process.stdin.flush()
-
-    def listen(self) -> list[dict[str, Any]] | None:
-        """Return its new answers; None if it has ended."""
-        said = os.read(self.answers, 1 << 16)
-        if not said:
-            return None
-        *lines, self._unread = (self._unread + said).split(b"\n")
-        return [json.loads(line) for line in lines]
-
-    def end(self) -> None:
-        """End the worker, regardless of its task."""
-        assert self.process.stdin is not None
-        assert self.process.stdout is not None
-        with contextlib.suppress(OSError):
-            self.process.stdin.close()
-        try:
-            self.process.wait(timeout=2.0)
-        except subprocess.TimeoutExpired:
-            self.process.kill()
-            self.process.wait()
-        self.process.stdout.close()
-        self._words.close()
-
-    def epitaph(self) -> str:
-        """Return the cause of a worker's death, as far as it is known."""
-        status = self.process.wait()
-        self._words.seek(0, os.SEEK_END)
-        self._words.seek(max(0, self._words.tell() - _LAST_WORDS))
-        words = self._words.read().decode(errors="replace").strip().splitlines()
-        said = f": {words[-1].strip()}" if words else ""
-        if status >= 0:
-            return f"its process ended with exit code {status}{said}"
-        with contextlib.suppress(ValueError):
-            name = signal.Signals(-status).name
-            hint = "; perhaps memory ran out" if name == "SIGKILL" else ""
-            return f"its process was ended by {name}{said}{hint}"
-        return f"its process was ended by signal {-status}{said}"
-
-
-class Pool:
+class _Pool:
     """Workers that share an agenda."""
 
-    def __init__(self, store: Store, watcher: Watcher, agenda: Agenda) -> None:
-        self._store = store
-        self._watcher = watcher
-        self._agenda = agenda
+    def __init__(self, work: Work) -> None:
+        self._agenda, self._store, self._watcher = work
         self._selector = selectors.DefaultSelector()
-        self._workers: list[_Worker] = []
-        self._parked: list[_Worker] = []
+        self._workers: list[WorkerProcess] = []
+        self._parked: list[WorkerProcess] = []
         """Workers that wait for a drive that another one prepares."""
         self._told_idle = False
         self._stillborn = 0
 
     def run(self, jobs: int, before: Callable[[], None]) -> None:
-        """Do all tasks of the agenda with so many processes; call ``before`` while they start.
-
-        Raises OutputError if results cannot be written. Then, and on Ctrl-C,
-        running tasks are abandoned and finished ones are kept.
-        """
+        """Do all tasks of the agenda with so many processes; call ``before`` while they start."""
         try:
             for _ in range(jobs):
                 self._start()
@@ -180,13 +76,13 @@ class Pool:
             self._close()
 
     def _start(self) -> None:
-        worker = _Worker()
+        worker = WorkerProcess()
         self._workers.append(worker)
         self._selector.register(worker.answers, selectors.EVENT_READ, worker)
 
     def _turn(self) -> None:
         for key, _ in self._selector.select(_TICK_SECONDS):
-            worker: _Worker = key.data
+            worker: WorkerProcess = key.data
             messages = worker.listen()
             if messages is None:
                 self._bury(worker)
@@ -196,7 +92,7 @@ class Pool:
         shares = {w.task.number: w.share for w in self._workers if w.task is not None}
         self._watcher.tick(shares)
 
-    def _hear(self, worker: _Worker, message: dict[str, Any]) -> None:
+    def _hear(self, worker: WorkerProcess, message: dict[str, Any]) -> None:
         if "stopped" in message:
             raise OutputError(message["stopped"])
         task = worker.task
@@ -236,10 +132,11 @@ class Pool:
         for worker in parked:
             self._next(worker)
 
-    def _next(self, worker: _Worker) -> None:
+    def _next(self, worker: WorkerProcess) -> None:
         task = self._agenda.take()
         if task is not None:
-            worker.give(task, self._order(task))
+            worker.task, worker.share = task, 0.0
+            worker.give(self._order(task))
         elif self._agenda.is_open:
             self._parked.append(worker)
         else:
@@ -248,7 +145,7 @@ class Pool:
                 self._told_idle = True
                 self._watcher.idle()
 
-    def _order(self, task: Point | Group) -> dict[str, Any]:
+    def _order(self, task: Task) -> dict[str, Any]:
         """Return the order for a worker."""
         if isinstance(task, Group):
             return {
@@ -264,7 +161,7 @@ class Pool:
             "tables": list(task.tables),
         }
 
-    def _bury(self, worker: _Worker) -> None:
+    def _bury(self, worker: WorkerProcess) -> None:
         """Handle the death of a worker: its task has failed, and a new worker replaces it."""
         why = worker.epitaph()
         task = worker.task
@@ -285,7 +182,7 @@ class Pool:
         elif task is not None:
             self._watcher.ended(Ended(task, why, 0.0))
 
-    def _dismiss(self, worker: _Worker) -> None:
+    def _dismiss(self, worker: WorkerProcess) -> None:
         self._selector.unregister(worker.answers)
         self._workers.remove(worker)
         if worker in self._parked:

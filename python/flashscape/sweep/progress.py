@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.progress import Progress, TaskID
 
+    from flashscape.sweep.executor import Ended, Prepared
     from flashscape.sweep.observer import Begin
     from flashscape.sweep.point import Point
-    from flashscape.sweep.pool import Ended, Prepared
     from flashscape.sweep.sharing import Group
 
 _CHECK_SHOWN_AFTER = 1.0

@@ -9,9 +9,11 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from flashscape import signals
-from flashscape.errors import ConfigError, OutputError
+from flashscape.errors import ClusterError, ConfigError, OutputError
 from flashscape.sweep import reading
 from flashscape.sweep.check import Points, refuse
+from flashscape.sweep.executing import executing
+from flashscape.sweep.executor import Work
 from flashscape.sweep.observer import Begin, SilentSweep
 from flashscape.sweep.result import Sweep, SweepInterrupted
 from flashscape.sweep.store import MANIFEST, Store, forget_failures
@@ -20,11 +22,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from os import PathLike
 
+    from flashscape.cluster import Where
     from flashscape.experiment import Experiment, Overrides
     from flashscape.sweep.design import Design
+    from flashscape.sweep.executor import Ended, Prepared
     from flashscape.sweep.observer import SweepObserver
     from flashscape.sweep.point import Point
-    from flashscape.sweep.pool import Ended, Prepared
     from flashscape.sweep.reading import Reading
 
 
@@ -37,6 +40,7 @@ def sweep(
     seeds: int | Sequence[int] | None = None,
     out: str | PathLike[str] | None = None,
     jobs: int | None = None,
+    cluster: Where = None,
     tables: bool = False,
     skip_invalid: bool = False,
     retry_failed: bool = False,
@@ -55,14 +59,16 @@ def sweep(
     ``out`` is a directory that keeps results point by point, so that a second
     call does not repeat finished points; without it results are kept until the end
     of the process. ``jobs`` is the number of parallel processes (by default, of
-    cores). ``tables`` keeps every table of each point. ``skip_invalid`` records points
-    that are impossible instead of refusing the sweep. ``retry_failed`` runs points
-    again that failed before. With ``share=False`` every point fills and ages its own
+    cores). ``cluster`` is the address of a Dask scheduler (``tcp://HOST:8786``), a file for a
+    batch system, or an open :class:`Cluster`: its workers run the points, at most ``jobs`` at
+    a time, with the same results. ``tables`` keeps every table of each point. ``skip_invalid``
+    records points that are impossible instead of refusing the sweep. ``retry_failed`` runs
+    points again that failed before. With ``share=False`` every point fills and ages its own
     drive, instead of sharing one with points that do it alike: results are the same.
     ``name`` is the name of the sweep in errors.
 
     A point that fails does not end the sweep: look at ``failures`` of the result.
-    Raises ConfigError with the faults of all points, OutputError, and on
+    Raises ConfigError with the faults of all points, OutputError, ClusterError, and on
     Ctrl-C SweepInterrupted; finished points are kept.
 
     >>> swept = fs.sweep(
@@ -85,6 +91,7 @@ def sweep(
         reading.of_tables(base, tables_of_it, name),
         out=out,
         jobs=jobs,
+        cluster=cluster,
         tables=tables,
         skip_invalid=skip_invalid,
         retry_failed=retry_failed,
@@ -115,6 +122,7 @@ def sweep_file(
     overrides: Overrides = (),
     out: str | PathLike[str] | None = None,
     jobs: int | None = None,
+    cluster: Where = None,
     tables: bool = False,
     skip_invalid: bool = False,
     retry_failed: bool = False,
@@ -129,6 +137,7 @@ def sweep_file(
         reading.of_file(path, overrides),
         out=out,
         jobs=jobs,
+        cluster=cluster,
         tables=tables,
         skip_invalid=skip_invalid,
         retry_failed=retry_failed,
@@ -142,6 +151,7 @@ def run_sweep(
     *,
     out: str | PathLike[str] | None,
     jobs: int | None,
+    cluster: Where,
     tables: bool,
     skip_invalid: bool,
     retry_failed: bool,
@@ -153,10 +163,11 @@ def run_sweep(
         raise ConfigError(f"jobs={jobs}: a sweep needs at least one process")
     observer = _observer(progress)
     points = checked(read, observer, skip_invalid=skip_invalid, tables=tables)
-    with Store.claim(out) as store:
+    with executing(cluster, jobs) as executor, Store.claim(out) as store:
         if retry_failed:
             _forget_failures(store, points)
-        begin = Begin(store, points.points, points.available_bytes, jobs=jobs, share=share)
+        available = points.available_bytes
+        begin = Begin(store, points.points, available, executor=executor, share=share)
         return run_points(store, _manifest(points), begin, observer)
 
 
@@ -193,8 +204,6 @@ def run_points(
     store: Store, manifest: dict[str, Any], begin: Begin, observer: SweepObserver
 ) -> Sweep:
     """Run the missing points of a manifest; raise SweepInterrupted."""
-    from flashscape.sweep.pool import Pool
-
     begin.fit()
     store.write(MANIFEST, _as_bytes(manifest))
     desk = _Desk(observer)
@@ -202,13 +211,14 @@ def run_points(
     try:
         if begin.to_run:
             # Processes start while the terminal is prepared.
-            Pool(store, desk, begin.agenda()).run(begin.jobs, before=lambda: observer.begins(begin))
+            work = Work(begin.agenda(), store, desk)
+            begin.executor.run(work, begin.jobs, before=lambda: observer.begins(begin))
         else:
             observer.begins(begin)
     except KeyboardInterrupt:
         interrupted = True
-    except OutputError as error:
-        raise OutputError(
+    except (OutputError, ClusterError) as error:
+        raise type(error)(
             f"{error}; what has ended is kept, and the same command goes on"
         ) from error
     finally:

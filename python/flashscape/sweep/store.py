@@ -27,7 +27,7 @@ from flashscape.result import Result
 from flashscape.sweep import inputs
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from tempfile import TemporaryDirectory
 
     from flashscape.snapshot import Snapshot
@@ -211,8 +211,12 @@ def keep(points: Path, key: str, result: Result, tables: Sequence[str]) -> None:
             result.write_to(directory, tables)
         else:
             directory.store([(output.SUMMARY, _compact(result.summary))])
-        (directory.path / FAILED).unlink(missing_ok=True)
-        shutil.rmtree(directory.path / PARTIAL, ignore_errors=True)
+        _forget_failure(directory)
+
+
+def _forget_failure(directory: Directory) -> None:
+    (directory.path / FAILED).unlink(missing_ok=True)
+    shutil.rmtree(directory.path / PARTIAL, ignore_errors=True)
 
 
 def keep_failure(
@@ -231,6 +235,31 @@ def keep_failure(
         if partial is not None:
             keep(directory.path, PARTIAL, partial, tables)
         directory.add(FAILED, _compact({"error": error, "type": kind}))
+
+
+def packed(folder: Path) -> dict[str, bytes]:
+    """Return the files of a point that was stored here, for :func:`keep_packed` elsewhere."""
+    found = [each for each in folder.rglob("*") if each.is_file()]
+    names = {each.relative_to(folder): each for each in found}
+    return {
+        name.as_posix(): file.read_bytes()
+        for name, file in sorted(names.items())
+        if not any(part.startswith(".") for part in name.parts)
+    }
+
+
+def keep_packed(points: Path, key: str, files: Mapping[str, bytes]) -> None:
+    """Store a point that was stored on another machine; raise OutputError."""
+    with Directory.claim(points / key, force=True) as directory:
+        if output.SUMMARY in files:
+            directory.store(sorted(files.items(), key=lambda file: file[0] == output.SUMMARY))
+            _forget_failure(directory)
+            return
+        inner = f"{PARTIAL}/"
+        partial = {n.removeprefix(inner): f for n, f in files.items() if n.startswith(inner)}
+        if partial:
+            keep_packed(directory.path, PARTIAL, partial)
+        directory.add(FAILED, files[FAILED])
 
 
 def keep_drive(file: Path, drive: Snapshot) -> None:

@@ -3,6 +3,9 @@
 It also prepares drives that points share. It gets orders on stdin and
 answers on stdout, a line of JSON each. Polars stays unimported unless tables are needed:
 importing it takes as long as a short run.
+
+Files that an experiment names may be at other places here than where the sweep was started
+(``files`` of an order). Results and errors have the names of the start.
 """
 
 from __future__ import annotations
@@ -111,7 +114,7 @@ def _prepared(order: dict[str, Any], say: Callable[[dict[str, Any]], None]) -> d
     lost: str | None = None
     try:
         teller = _Teller(say)
-        experiment = Unchecked.from_json(order["experiment"]).checked()
+        experiment = _experiment(order)
         kept = Snapshot.take(experiment, ongoing=teller.preconditioning)
         store.keep_drive(Path(order["keep"]), kept)
         seconds = (time.process_time() - began) / order["shared_by"]
@@ -124,7 +127,26 @@ def _prepared(order: dict[str, Any], say: Callable[[dict[str, Any]], None]) -> d
         lost = "out of memory"
     except Exception as bug:
         lost = f"this is a bug of flashscape: {type(bug).__name__}: {bug}"
+    start, lost = _renamed([start, lost], order)
     return {"prepared": start, "lost": lost, "cpu_seconds": time.process_time() - began}
+
+
+def _experiment(order: dict[str, Any]) -> Experiment:
+    """Return the checked experiment of an order, with its files as they are named here."""
+    here = {path: name for path, name, _ in order.get("files", ())}
+    return Unchecked.from_json(order["experiment"]).over(here).checked()
+
+
+def _renamed(value: Any, order: dict[str, Any]) -> Any:
+    """Replace the names that files have here by those of the start, in all texts of a value."""
+    if isinstance(value, dict):
+        return {name: _renamed(each, order) for name, each in value.items()}
+    if isinstance(value, list):
+        return [_renamed(each, order) for each in value]
+    if isinstance(value, str):
+        for _, here, there in order.get("files", ()):
+            value = value.replace(here, there)
+    return value
 
 
 def _result(experiment: Experiment, start: dict[str, Any], teller: _Teller) -> Result:
@@ -170,7 +192,7 @@ def _ended(order: dict[str, Any], say: Callable[[dict[str, Any]], None]) -> dict
     kind, partial = "", None
     lasting = True
     try:
-        experiment = Unchecked.from_json(order["experiment"]).checked()
+        experiment = _experiment(order)
         try:
             result = _result(experiment, order["start"], _Teller(say))
         except FlashscapeError:
@@ -178,6 +200,7 @@ def _ended(order: dict[str, Any], say: Callable[[dict[str, Any]], None]) -> dict
             _refuse_changed(experiment, key)
             raise
         _refuse_changed(experiment, key)
+        result.summary = _renamed(result.summary, order)
         store.keep(points, key, result, order["tables"])
     except OutputError as full:
         return {"stopped": str(full)}
@@ -198,7 +221,10 @@ def _ended(order: dict[str, Any], say: Callable[[dict[str, Any]], None]) -> dict
         error, lasting = "out of memory; fewer --jobs leave more to each", False
     except Exception as bug:
         error, lasting = f"this is a bug of flashscape: {type(bug).__name__}: {bug}", False
+    error = _renamed(error, order)
     if error is not None and lasting:
+        if partial is not None:
+            partial.summary = _renamed(partial.summary, order)
         try:
             store.keep_failure(points, key, error, kind, partial, order["tables"])
         except OutputError as full:
