@@ -28,6 +28,7 @@ from test_sweep import CHOOSE, DEPTH, FAILING, NO_PROC, VICTIM, kept, rows_of, s
 pytest.importorskip("distributed", reason="needs Dask: pip install 'flashscape[cluster]'")
 
 host = importlib.import_module("flashscape.cluster.host")
+link = importlib.import_module("flashscape.cluster.link")
 
 WORKERS = 2
 
@@ -79,16 +80,19 @@ def scheduler(tmp_path_factory):
         worker(address, folder),
         worker(address, folder),
     ):
-        until = time.monotonic() + 60
-        while True:
-            try:
-                with fs.Cluster(address) as cluster:
-                    if cluster.executor().slots == WORKERS:
-                        break
-            except fs.ClusterError:
-                assert time.monotonic() < until, (folder / "scheduler.log").read_text()
-            time.sleep(0.1)
+        connect(address).close()
         yield address
+
+
+def connect(address: str):
+    """Open a cluster whose scheduler has just been started."""
+    until = time.monotonic() + 60
+    while True:
+        try:
+            return fs.Cluster(address)
+        except fs.ClusterError:
+            assert time.monotonic() < until
+            time.sleep(0.1)
 
 
 @pytest.fixture
@@ -407,6 +411,50 @@ def test_ctrl_c_keeps_what_has_ended(scheduler, experiment_file, tmp_path):
 
 
 @NO_PROC
+def test_a_client_that_is_killed_leaves_nothing_running(
+    cluster, scheduler, experiment_file, tmp_path
+):
+    text = 'base = "experiment.toml"\nseeds = 4\n[set]\nrun = { requests = 100_000_000 }\n'
+    (tmp_path / "sweep.toml").write_text(text, encoding="utf-8")
+    command = [sys.executable, "-m", "flashscape", "sweep", "sweep.toml", "--out", "out"]
+    process = subprocess.Popen(
+        [*command, "--quiet", "--cluster", scheduler], cwd=tmp_path, stderr=subprocess.PIPE
+    )
+    wait_for(lambda: running(cluster) == WORKERS, process)
+    process.kill()
+    process.communicate()
+    wait_for(lambda: running(cluster) == 0)
+
+
+def wait_for(condition, process=None) -> None:
+    until = time.monotonic() + 30
+    while not condition():
+        assert process is None or process.poll() is None, process.communicate()
+        assert time.monotonic() < until
+        time.sleep(0.05)
+
+
+def test_a_scheduler_that_goes_away(config, monkeypatch, tmp_path):
+    monkeypatch.setattr(link, "_RECONNECT_SECONDS", 0.5)
+    config["run"] = {"requests": 100_000}
+    port = free_port()
+    address = f"tcp://127.0.0.1:{port}"
+    given = ("scheduler", "--host", "127.0.0.1", "--port", str(port), "--no-dashboard")
+    out = tmp_path / "out"
+    with started(*given, log=tmp_path / "log") as process, worker(address, tmp_path, "--no-nanny"):
+        opened = connect(address)
+        heard = Listener("ended", process.kill)
+        with pytest.raises(fs.ClusterError) as caught:
+            fs.sweep(config, seeds=20, out=out, share=False, cluster=opened, progress=heard)
+        assert str(caught.value) == (
+            f"{address}: the scheduler does not answer any more; what has ended is kept, and the "
+            "same command goes on"
+        )
+        assert 1 <= len(kept(out)) < 20
+        opened.close()
+
+
+@NO_PROC
 def test_what_is_cancelled_ends_on_its_worker(config, cluster):
     config["run"] = {"requests": 100_000_000, "audit": False}
 
@@ -486,7 +534,7 @@ def test_without_workers(quick, monkeypatch, tmp_path):
     assert "the scheduler has no workers; start some: dask worker tcp://" in str(caught.value)
 
 
-def test_a_worker_of_another_version(quick, scheduler, tmp_path):
+def test_a_worker_of_another_version(quick, scheduler, cluster, tmp_path):
     """A worker whose package differs in a single line."""
     package = Path(fs.__file__).parent
     other = tmp_path / "other" / "flashscape"
@@ -502,6 +550,10 @@ def test_a_worker_of_another_version(quick, scheduler, tmp_path):
                 told = str(error)
                 break
             assert time.monotonic() < until, "the other worker has not come"
+        # A cluster that was opened before goes on with the workers that fit.
+        swept = fs.sweep(quick, seeds=8, cluster=cluster)
+        assert swept.counts["done"] == 8
+        assert cluster.executor().slots == WORKERS
     assert "has flashscape 0.0.9 (build " in told
     assert f"and this is {ours}" in told
     assert "install the same on both" in told

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import difflib
 import re
+import signal
 import sys
+import threading
 import tomllib
+from contextlib import suppress
 from dataclasses import dataclass
 from importlib import import_module
 from importlib.util import find_spec
@@ -137,7 +140,17 @@ def class_of(jobs: Jobs) -> Any:
         raise ClusterError(
             'cluster: dask-jobqueue is not installed; run: pip install "flashscape[cluster]"'
         )
-    return getattr(import_module("dask_jobqueue"), KINDS[jobs.kind][0])
+    # On import it replaces the handler of Ctrl-C by one that ends the process at once.
+    handler = signal.getsignal(signal.SIGINT)
+    try:
+        module = import_module("dask_jobqueue")
+    except ValueError as error:
+        raise ClusterError(
+            "cluster: a file for a batch system can be used in the main thread only"
+        ) from error
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGINT, handler)
+    return getattr(module, KINDS[jobs.kind][0])
 
 
 def begin(jobs: Jobs) -> Any:
@@ -148,9 +161,34 @@ def begin(jobs: Jobs) -> Any:
             f"cluster: {jobs.kind}: there is no command {command} here; start flashscape on a "
             "machine that submits jobs"
         )
+    # Its web page would take a port that others may use.
+    quiet = {"dashboard": False, "dashboard_address": ":0"}
     try:
-        cluster = of_system(**jobs.options())
-        cluster.adapt(minimum=jobs.workers, maximum=jobs.workers)
+        cluster = of_system(**jobs.options(), scheduler_options=quiet)
     except (OSError, RuntimeError, TypeError, ValueError) as error:
-        raise ClusterError(f"cluster: {jobs.kind} does not take the jobs: {error}") from error
+        raise _refused(jobs, error) from error
+    try:
+        cluster.sync(_submit, cluster, jobs.workers)
+        cluster.adapt(minimum=jobs.workers, maximum=jobs.workers)
+    except BaseException as error:
+        # Dask does not expect that jobs which were never submitted are closed.
+        with suppress(Exception):
+            cluster.close(timeout=1)
+        if isinstance(error, OSError | RuntimeError):
+            raise _refused(jobs, error) from error
+        raise
     return cluster
+
+
+async def _submit(cluster: Any, workers: int) -> None:
+    """Submit the first jobs; Dask alone does so in the background, and only logs a refusal."""
+    for _ in range(workers):
+        cluster.worker_spec.update(cluster.new_worker_spec())
+    await cluster._correct_state()
+
+
+def _refused(jobs: Jobs, error: Exception) -> ClusterError:
+    """Return the error of a batch system that takes no jobs, in its own words."""
+    words = [line.strip() for line in str(error).splitlines() if line.strip()]
+    why = "; ".join(words[words.index("stderr:") + 1 :] if "stderr:" in words else words[:1])
+    return ClusterError(f"cluster: {jobs.kind} does not take the jobs: {why}")

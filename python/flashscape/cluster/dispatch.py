@@ -12,6 +12,7 @@ import uuid
 from collections import deque
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from distributed import KilledWorker
@@ -146,7 +147,7 @@ class Dispatch:
             worker = min(free, key=lambda each: _lacking(each, blobs, drive))
             sent = all(self._send(worker, blob) for blob in blobs)
         except OSError as error:
-            self._fail(task, f"{error.filename or 'a file'}: cannot be read: {error}")
+            self._fail(task, f"{error.filename or 'a file'}: {error.strerror or error}")
             return
         except Exception as error:
             # The check has accepted this point; a file that it names may have gone since.
@@ -174,7 +175,7 @@ class Dispatch:
             names.append(order["keep"])
         self._errands[key] = _Errand(task, worker, future, names)
         worker.running += 1
-        future.add_done_callback(lambda done: self._gatherers.submit(self._gather, key, done))
+        future.add_done_callback(partial(self._has_ended, key))
 
     def _send(self, worker: Remote, blob: Blob) -> bool:
         """Send a file, if no worker has it; return False if the worker is gone."""
@@ -203,6 +204,11 @@ class Dispatch:
         self._waiting[drive].append(point)
 
     # Listening.
+
+    def _has_ended(self, key: str, future: Future) -> None:
+        # After the end nobody waits for an answer.
+        with suppress(RuntimeError):
+            self._gatherers.submit(self._gather, key, future)
 
     def _gather(self, key: str, future: Future) -> None:
         """Bring an answer here, in a thread: it may be large, and its worker may go meanwhile."""
@@ -238,8 +244,10 @@ class Dispatch:
             bug = f"{type(answer).__name__}: {answer}"
             self._fail(task, f"this is a bug of flashscape: on worker {worker.address}: {bug}")
         else:
+            why = f"worker {worker.address} has begun anew"
             self._link.forget(worker)
-            self._take_back(task, f"worker {worker.address} has begun anew")
+            self._take_back(task, why)
+            self._lose(worker, why)
 
     def _end(self, task: Task, answer: dict[str, Any]) -> None:
         if isinstance(task, Group):

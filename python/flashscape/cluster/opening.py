@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -133,12 +133,13 @@ class Cluster:
 
     def close(self) -> None:
         """End idle processes, jobs of the batch system, and the connection."""
-        try:
+        # The scheduler may have gone before.
+        with suppress(Exception):
             self._link.rest()
+        with suppress(Exception):
             self._link.client.close(timeout=1)
-        finally:
-            if self._batch is not None:
-                self._batch.close()
+        if self._batch is not None:
+            self._batch.close()
 
     def __enter__(self) -> Cluster:
         return self
