@@ -616,6 +616,16 @@ def test_every_key_is_in_the_job(tmp_path):
     assert "#SBATCH --cpus-per-task=8" in scripts["slurm"]
 
 
+def test_the_document_has_every_key_of_a_file(tmp_path):
+    text = (ROOT / "docs" / "cluster.md").read_text(encoding="utf-8")
+    example = text.split("```toml\n")[1].split("```")[0]
+    assert batch.read(jobs_file(tmp_path, example)).workers == 16
+    for key in batch.KEYS:
+        assert f"`{key}`" in text, key
+    for kind in batch.KINDS:
+        assert f"`{kind}`" in text, kind
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [

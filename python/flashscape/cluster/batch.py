@@ -148,7 +148,7 @@ def class_of(jobs: Jobs) -> Any:
         raise ClusterError(
             "cluster: a file for a batch system can be used in the main thread only"
         ) from error
-    if threading.current_thread() is threading.main_thread():
+    if handler is not None and threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGINT, handler)
     return getattr(module, KINDS[jobs.kind][0])
 

@@ -92,7 +92,10 @@ class Link:
         new = [key for key in present if key not in known and key not in self._refused]
         if new:
             self._greet({key: present[key] for key in new})
-        self._refuse_lonely(now)
+        if self.workers or gone:
+            self._alone_since = now
+        else:
+            self._refuse_lonely(now - self._alone_since)
         return gone
 
     def forget(self, worker: Remote) -> None:
@@ -110,11 +113,13 @@ class Link:
         if self.client.status == "closed" or now - self._cut_off_since > _RECONNECT_SECONDS:
             raise ClusterError(f"{self.name}: the scheduler does not answer any more")
 
-    def _refuse_lonely(self, now: float) -> None:
-        """Raise ClusterError if there has been no worker for a while."""
-        if self.workers:
-            self._alone_since = now
-        elif self._patience is not None and now - self._alone_since > self._patience:
+    def _refuse_lonely(self, seconds: float) -> None:
+        """Raise ClusterError if there is no worker for so long, or only workers that do not fit."""
+        if self._patience is None:
+            # Jobs may wait for hours; one that has begun with another build is what they all are.
+            if self._refused:
+                raise ClusterError(f"{self.name}: {self._refusals()}")
+        elif seconds > self._patience:
             why = self._refusals() or (
                 f"the scheduler has no workers; start some: dask worker {self.name}"
             )
