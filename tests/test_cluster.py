@@ -14,6 +14,7 @@ import sys
 import time
 from collections import Counter
 from contextlib import contextmanager
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -600,8 +601,8 @@ def jobs_file(tmp_path: Path, text: str) -> Path:
     return file
 
 
+@pytest.mark.skipif(find_spec("dask_jobqueue") is None, reason="needs dask-jobqueue")
 def test_every_key_is_in_the_job(tmp_path):
-    pytest.importorskip("dask_jobqueue")
     scripts = {}
     for kind in batch.KINDS:
         jobs = batch.read(jobs_file(tmp_path, JOBS.replace("slurm", kind)))
@@ -614,6 +615,14 @@ def test_every_key_is_in_the_job(tmp_path):
     assert "#SBATCH -A ssd" in scripts["slurm"]
     assert "#SBATCH -t 02:00:00" in scripts["slurm"]
     assert "#SBATCH --cpus-per-task=8" in scripts["slurm"]
+
+
+@pytest.mark.skipif(find_spec("dask_jobqueue") is None, reason="needs dask-jobqueue")
+def test_ctrl_c_stays_what_it_was(tmp_path):
+    """dask-jobqueue takes SIGINT over when it is imported."""
+    before = signal.getsignal(signal.SIGINT)
+    batch.class_of(batch.read(jobs_file(tmp_path, JOBS)))
+    assert signal.getsignal(signal.SIGINT) is before
 
 
 def test_the_document_has_every_key_of_a_file(tmp_path):
@@ -646,8 +655,8 @@ def test_faults_of_a_file_for_a_batch_system(change, message, tmp_path):
     assert "1 problem" in str(caught.value)
 
 
+@pytest.mark.skipif(find_spec("dask_jobqueue") is None, reason="needs dask-jobqueue")
 def test_a_batch_system_that_is_not_there(quick, monkeypatch, tmp_path):
-    pytest.importorskip("dask_jobqueue")
     monkeypatch.setenv("PATH", "")
     with pytest.raises(fs.ClusterError, match="slurm: there is no command sbatch here"):
         fs.sweep(quick, seeds=2, cluster=jobs_file(tmp_path, JOBS))
