@@ -189,8 +189,8 @@ impl Document {
         let over_places = std::mem::take(&mut self.places);
         self.places = overlay.places(over_places, below_places, "");
         let mut problems = Problems::new(&*self.file);
-        // A program that writes files may well write tables without keys. Only where such a table could
-        // be left out instead may it be a mistake.
+        // Programs that write files leave tables without keys, which does no harm. Whoever empties a table
+        // that can be left out may mean to leave it out.
         for empty in overlay.empty().iter().filter(|empty| empty.is_optional) {
             problems.push(&empty.path, changes_nothing(empty));
         }

@@ -166,7 +166,7 @@ fn an_optional_table_of_a_preset_is_left_out_by_a_word() {
     let mut full = over("[drive]\nspare = { blocks = 3 }").0;
     let refused = full.set::<Whole>("drive.spare", "{}").unwrap_err();
     assert_eq!(refused.problems[0].to_string(), format!("override, {said}"));
-    // So is one that cannot be left out, with other keys below it or without.
+    // An override that empties a table which is always there is refused, whether the file has it or not.
     let said = "override, drive: an empty table changes nothing; give a key";
     for mut document in [full, document("other = 1")] {
         let refused = document.set::<Whole>("drive", "{}").unwrap_err();

@@ -9,9 +9,31 @@ use crate::device::flash::{Flash, Note, Placement};
 use crate::device::ids::OpId;
 use engine::{Instant, Span};
 use metrics::{Holder, State};
-use nand::ChannelId;
+use nand::{ChannelId, GroupId};
 
 impl Channel {
+    /// Queues a group in which an operation could begin, if the channel is in use; returns true if it
+    /// is.
+    #[inline]
+    pub(super) fn queue_group(
+        &mut self,
+        time: &mut Time,
+        channel: ChannelId,
+        group: GroupId,
+    ) -> bool {
+        let is_busy = self.is_busy(time.now);
+        if is_busy {
+            self.push_group(group);
+            self.await_free(time, channel);
+        }
+        is_busy
+    }
+    /// The same for a group that may be in the queue already.
+    pub(super) fn queue_group_once(&mut self, time: &mut Time, channel: ChannelId, group: GroupId) {
+        if !self.has_group(group) {
+            self.queue_group(time, channel, group);
+        }
+    }
     /// Schedules an event for the end of its present use, because an operation waits for it.
     #[inline]
     pub(super) fn await_free(&mut self, time: &mut Time, channel: ChannelId) {

@@ -135,7 +135,7 @@ impl Channel {
         self.lists[rank].push_back(ops, id);
         self.filled |= 1 << rank;
     }
-    /// Queues a group in which an operation could begin.
+    /// Puts a group in which an operation could begin into the queue.
     #[inline]
     pub fn push_group(&mut self, group: GroupId) {
         debug_assert!(!self.has_group(group), "a group stands in a queue once");
@@ -143,13 +143,8 @@ impl Channel {
         self.next_seq += 1;
         self.filled |= 1 << self.order.begin;
     }
-    /// The same, unless the group is in the queue already.
-    pub fn push_new_group(&mut self, group: GroupId) {
-        if !self.has_group(group) {
-            self.push_group(group);
-        }
-    }
-    fn has_group(&self, group: GroupId) -> bool {
+    /// True if a group is in the queue.
+    pub fn has_group(&self, group: GroupId) -> bool {
         self.groups.iter().any(|(other, _)| *other == group)
     }
 

@@ -6,7 +6,7 @@ use crate::device::event::Event;
 use crate::device::flash::counters::OpKind;
 use crate::device::flash::op::{AsksFor, Op};
 use crate::device::flash::queue::Pick;
-use crate::device::flash::used::Used;
+use crate::device::flash::used_channels::UsedChannels;
 use crate::device::flash::{Flash, Placement};
 use crate::device::ids::OpId;
 use engine::{Instant, Span};
@@ -26,14 +26,14 @@ impl Flash {
     pub(super) fn take_next(&mut self, now: Instant, group: GroupId) -> Option<Pick> {
         if self.commands {
             match self.channels_of[group] {
-                Used::One(only) if self.channels[only].is_busy(now) => {
+                UsedChannels::One(only) if self.channels[only].is_busy(now) => {
                     if self.is_closed_to_group(now, only, group) {
                         return None;
                     }
                     return self.take_for_free_channels(now, group);
                 }
-                Used::One(_) => {}
-                Used::Several(_) => return self.take_for_free_channels(now, group),
+                UsedChannels::One(_) => {}
+                UsedChannels::Several(_) => return self.take_for_free_channels(now, group),
             }
         }
         self.groups[group].take_next(&mut self.ops, &self.bypass, self.next_seq, |_| true)
@@ -50,7 +50,7 @@ impl Flash {
     #[inline]
     pub(super) fn ask_channels(&mut self, time: &mut Time, group: GroupId) {
         let state = &self.groups[group];
-        if !state.stands && state.queued() > 0 && state.busy != self.all_cells {
+        if !state.in_channel_queue && state.queued() > 0 && state.busy != self.all_cells {
             self.wait_for_channels(time, group);
         }
     }
@@ -59,23 +59,12 @@ impl Flash {
     fn wait_for_channels(&mut self, time: &mut Time, group: GroupId) {
         let Self { channels, channels_of, groups, .. } = self;
         match &channels_of[group] {
-            Used::One(only) => {
-                let state = &mut channels[*only];
-                if state.is_busy(time.now) {
-                    groups[group].stands = true;
-                    state.push_group(group);
-                    state.await_free(time, *only);
-                }
+            UsedChannels::One(only) => {
+                groups[group].in_channel_queue = channels[*only].queue_group(time, *only, group);
             }
-            Used::Several(several) => {
-                for channel in several {
-                    let state = &mut channels[*channel];
-                    if state.is_busy(time.now) {
-                        state.push_new_group(group);
-                        state.await_free(time, *channel);
-                    }
-                }
-            }
+            UsedChannels::Several(several) => several.iter().for_each(|channel| {
+                channels[*channel].queue_group_once(time, *channel, group);
+            }),
         }
     }
 
@@ -87,7 +76,7 @@ impl Flash {
         p: &mut P,
         group: GroupId,
     ) {
-        self.groups[group].stands = false;
+        self.groups[group].in_channel_queue = false;
         self.serve(time, p, group);
     }
 
@@ -117,7 +106,7 @@ impl Flash {
         group: GroupId,
         channel: ChannelId,
     ) {
-        let has_one = matches!(self.channels_of[group], Used::One(_));
+        let has_one = matches!(self.channels_of[group], UsedChannels::One(_));
         if has_one && self.is_closed_to_group(time.now, channel, group) {
             self.ask_channels(time, group);
         } else {

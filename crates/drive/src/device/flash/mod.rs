@@ -29,7 +29,7 @@ mod suspend;
 #[cfg(test)]
 mod tests;
 mod turn;
-mod used;
+mod used_channels;
 pub mod why;
 mod wide;
 pub mod working;
@@ -52,7 +52,7 @@ use queue::Group;
 use schedule::kinds::Schedule;
 use shape::Shape;
 use std::collections::VecDeque;
-use used::Used;
+use used_channels::UsedChannels;
 use working::{Rules, Working};
 
 /// Questions of flash to placement, which decides as late as possible: the page of a program is
@@ -171,7 +171,7 @@ pub struct Flash {
     /// True if commands take cycles of the channel, and so need it to begin.
     commands: bool,
     /// The channels that each group uses.
-    channels_of: Column<GroupId, Used>,
+    channels_of: Column<GroupId, UsedChannels>,
     /// All cells, that is, all smallest independently busy parts, of one group.
     all_cells: u64,
     shape: Shape,

@@ -9,7 +9,7 @@ use crate::device::flash::queue::Group;
 use crate::device::flash::schedule::kinds::Schedule;
 use crate::device::flash::shape::Shape;
 use crate::device::flash::working::Rules;
-use crate::device::flash::{BinPlace, Flash, quiet, used};
+use crate::device::flash::{BinPlace, Flash, quiet, used_channels};
 use engine::{Column, Instant};
 use ftl::{BinId, Layout};
 use nand::{ChannelId, Geometry, GroupId, Timing, Units};
@@ -58,7 +58,7 @@ impl Flash {
                 && !suspends,
             schedule,
             commands,
-            channels_of: used::channels_of(&places, units.groups),
+            channels_of: used_channels::channels_of(&places, units.groups),
             chained: 0,
             next_seq: 0,
             counters: Counters::default(),

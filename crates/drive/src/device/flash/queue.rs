@@ -56,7 +56,7 @@ pub struct Group {
     pub needs_channel: bool,
     /// True while a group that uses one channel stands in the queue of that. For a group of several
     /// channels it is always false.
-    pub stands: bool,
+    pub in_channel_queue: bool,
     /// The bin for whose collection cells are reserved, or one of those bins.
     reserved_by: Option<BinId>,
     /// The moment at which the group has been idle for long enough, if no operation comes before.
@@ -93,7 +93,7 @@ impl Group {
             barred: 0,
             reserved: 0,
             needs_channel,
-            stands: false,
+            in_channel_queue: false,
             reserved_by: None,
             idle_check: Instant::NEVER,
             cells,

@@ -6,13 +6,16 @@ use nand::{ChannelId, GroupId};
 
 /// The channels that the operations of a group use: one, unless they lie on several.
 #[derive(Clone)]
-pub enum Used {
+pub enum UsedChannels {
     One(ChannelId),
     Several(Vec<ChannelId>),
 }
 
 /// The channels that the operations of each group use.
-pub fn channels_of(places: &Column<PlaceId, BinPlace>, groups: u32) -> Column<GroupId, Used> {
+pub fn channels_of(
+    places: &Column<PlaceId, BinPlace>,
+    groups: u32,
+) -> Column<GroupId, UsedChannels> {
     let mut channels = Column::filled(Vec::new(), groups as usize);
     for place in places.as_slice() {
         let of_group: &mut Vec<ChannelId> = &mut channels[place.group];
@@ -21,7 +24,7 @@ pub fn channels_of(places: &Column<PlaceId, BinPlace>, groups: u32) -> Column<Gr
         }
     }
     Column::from_fn(groups as usize, |group| match &channels[group][..] {
-        [only] => Used::One(*only),
-        several => Used::Several(several.to_vec()),
+        [only] => UsedChannels::One(*only),
+        several => UsedChannels::Several(several.to_vec()),
     })
 }
