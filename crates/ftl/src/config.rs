@@ -6,6 +6,7 @@ use crate::leveling::WearConfig;
 use crate::read_recovery::ReadRecovery;
 use crate::recovery_levels::RecoveryLevels;
 use crate::scrub::{ScrubConfig, ScrubTask};
+use crate::sets::SetsConfig;
 use crate::streams::{STREAMS, Stream};
 use engine::Span;
 use nand::Geometry;
@@ -46,6 +47,9 @@ pub struct FtlConfig {
     /// Blocks that lie on several dies, with stripes of their own. Default: a block lies on one die.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub superblock: Option<SuperblockConfig>,
+    /// NVM sets: parts of the drive that work apart from each other. Default: none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sets: Option<SetsConfig>,
     /// Placement of writes.
     pub allocation: AllocationConfig,
     /// Garbage collection.

@@ -13,6 +13,8 @@ typed_id! {
     pub struct BinId;
     /// A set of bins among which a unit may be placed.
     pub struct PoolId;
+    /// An NVM set.
+    pub struct SetId;
     /// A logical stripe.
     pub struct StripeId;
 }

@@ -7,7 +7,8 @@
 use crate::allocation::{AllocationConfig, PoolLevel};
 use crate::config::{FtlConfig, ParityConfig};
 use crate::gc::Gain;
-use crate::ids::{Batch, BinId, BlockId, Lpn, PoolId, Ppn};
+use crate::ids::{Batch, BinId, BlockId, Lpn, PoolId, Ppn, SetId};
+use crate::sets::Sets;
 use crate::streams::Stream;
 use crate::stripes::Stripes;
 use crate::superblocks::Superblocks;
@@ -61,6 +62,8 @@ pub struct Layout {
     pub host_units: u32,
     /// Logical units of the map. The drive itself writes those above the host's.
     pub map_units: u32,
+    /// NVM sets, if the drive is cut into some.
+    pub sets: Option<Sets>,
     /// Logical stripes, if data has parity.
     pub stripes: Option<Stripes>,
     /// Superblocks, if blocks lie on several dies.
@@ -71,7 +74,8 @@ pub struct Layout {
     pools: Vec<Vec<BinId>>,
     pool_of_bin: Column<BinId, PoolId>,
     stripe: Divisor,
-    pool_count: Divisor,
+    /// Pools of a set; of the drive without sets.
+    pools_of_set: Divisor,
     units_per_block: Divisor,
     blocks_per_bin: Divisor,
     batch: Divisor,
@@ -107,13 +111,18 @@ impl Layout {
         let bins = geometry.planes() / planes_per_bin / lanes;
         let blocks_per_bin = geometry.blocks_per_plane * (planes_per_bin / planes);
         let physical = u128::from(bins) * u128::from(blocks_per_bin) * u128::from(units_per_block);
-        let logical = exported / u128::from(unit);
+        let sets = u128::from(config.sets.map_or(1, |sets| sets.count()));
+        let logical = exported / u128::from(unit) / sets * sets;
         let stripe = config.allocation.stripe.map_or(units_per_batch * unit, |size| size.bytes());
         sound(Self::space_faults(physical, [logical, 0], stripe, unit))?;
-        let mut pools = Self::pools(geometry, planes_per_bin, &config.allocation);
+        let mut pools = Self::pools(geometry, planes_per_bin, config);
         let superblocks = Self::superblocks(geometry, config, &mut pools);
         let stripes = Self::stripes(config, pools.len(), logical as u32, (stripe / unit) as u32)?;
+        let pools_of_set = pools.len() as u32 / sets as u32;
         let layout = Self {
+            sets: config
+                .sets
+                .map(|of| Sets::new(of.count(), logical as u32 / of.count(), pools_of_set)),
             stripes: None,
             superblocks,
             lanes,
@@ -129,7 +138,7 @@ impl Layout {
             bins,
             host_units: logical as u32,
             map_units: logical as u32,
-            pool_count: Divisor::new(pools.len() as u32),
+            pools_of_set: Divisor::new(pools_of_set),
             pool_of_bin: pool_of_bin(&pools, bins),
             pools,
             stripe: Divisor::new((stripe / unit) as u32),
@@ -282,6 +291,31 @@ impl Layout {
         let order = Self::order_faults(&config.allocation.order);
         faults.extend(order.map(|fault| ("allocation.order", fault)));
         faults.extend(crate::superblocks::faults(geometry, config));
+        faults.extend(Self::set_faults(geometry, config));
+        faults
+    }
+
+    /// Faults of NVM sets: what would belong to several of them, and what does not know of sets yet.
+    fn set_faults(geometry: &Geometry, config: &FtlConfig) -> Vec<Fault> {
+        let Some(sets) = &config.sets else { return Vec::new() };
+        let mut faults = sets.faults(geometry);
+        let planes = [config.allocation.bin.pool(), PoolLevel::Channel]
+            .map(|level| Self::planes_in(geometry, level));
+        let of_set = planes[1] / sets.dies.max(1);
+        if faults.is_empty() && planes[0] > of_set {
+            faults.push((
+                "allocation.bin",
+                "a bin lies in one NVM set (sets); choose a lower level, or fewer parts of the dies"
+                    .into(),
+            ));
+        }
+        for (is_given, key) in
+            [(config.parity.is_some(), "parity"), (config.superblock.is_some(), "superblock")]
+        {
+            if is_given {
+                faults.push((key, "does not lie in NVM sets yet; leave it out, or sets".into()));
+            }
+        }
         faults
     }
 
@@ -354,12 +388,8 @@ impl Layout {
     }
 
     /// The bins of each pool, pools and bins both in turn order.
-    fn pools(
-        geometry: &Geometry,
-        planes_per_bin: u32,
-        allocation: &AllocationConfig,
-    ) -> Vec<Vec<BinId>> {
-        let AllocationConfig { pool: level, order, .. } = allocation;
+    fn pools(geometry: &Geometry, planes_per_bin: u32, config: &FtlConfig) -> Vec<Vec<BinId>> {
+        let AllocationConfig { pool: level, order, .. } = &config.allocation;
         // Number of bins in one part of each level; 1 if the part lies inside a bin.
         let bins_in = |planes: u32| (planes / planes_per_bin).max(1);
         let die = bins_in(geometry.planes_per_die);
@@ -372,14 +402,22 @@ impl Layout {
             _ => die,
         };
         let bin_at = |c, w, d, p| BinId(c * channel + w * package + d * die + p);
-        // Coordinates of the pool that a bin belongs to: those that its level fixes.
-        let pool_key = |c: u32, w: u32, d: u32, p: u32| match level {
-            PoolLevel::Plane => (c, w, d, p),
-            PoolLevel::Die => (c, w, d, 0),
-            PoolLevel::Package => (c, w, 0, 0),
-            PoolLevel::Channel => (c, 0, 0, 0),
-            PoolLevel::Gang => (c / geometry.gang_channels, 0, 0, 0),
-            PoolLevel::Drive => (0, 0, 0, 0),
+        // A bin that covers several channels or dies has their first numbers.
+        let set_of = |c: u32, w: u32, d: u32| {
+            let first_die = w * geometry.dies_per_package + d;
+            config.sets.map_or(SetId(0), |sets| sets.of_die(geometry, c, first_die))
+        };
+        // Coordinates of the pool that a bin belongs to: its set, and those that its level fixes.
+        let pool_key = |c: u32, w: u32, d: u32, p: u32| {
+            let of_level = match level {
+                PoolLevel::Plane => (c, w, d, p),
+                PoolLevel::Die => (c, w, d, 0),
+                PoolLevel::Package => (c, w, 0, 0),
+                PoolLevel::Channel => (c, 0, 0, 0),
+                PoolLevel::Gang => (c / geometry.gang_channels, 0, 0, 0),
+                PoolLevel::Drive => (0, 0, 0, 0),
+            };
+            (set_of(c, w, d), of_level)
         };
         let letters: Vec<char> = order.chars().collect();
         let total: u32 = letters.iter().map(|letter| counts(*letter)).product();
@@ -409,7 +447,10 @@ impl Layout {
             });
             pools[pool].push(bin_at(c, w, d, p));
         }
-        pools
+        // The pools of a set are neighbours, each set's in turn order.
+        let mut in_sets: Vec<usize> = (0..pools.len()).collect();
+        in_sets.sort_by_key(|pool| keys[*pool].0);
+        in_sets.into_iter().map(|pool| std::mem::take(&mut pools[pool])).collect()
     }
 
     /// Physical units in a block.
@@ -457,7 +498,34 @@ impl Layout {
         if let Some(stripes) = &self.stripes {
             return stripes.pool(lpn);
         }
-        PoolId(self.pool_count.split(self.stripe.quotient(lpn.0)).1)
+        if let Some(sets) = &self.sets {
+            return self.pool_in_set(sets, lpn);
+        }
+        PoolId(self.pools_of_set.split(self.stripe.quotient(lpn.0)).1)
+    }
+    fn pool_in_set(&self, sets: &Sets, lpn: Lpn) -> PoolId {
+        let (set, unit) = sets.split(lpn);
+        let place = self.pools_of_set.split(self.stripe.quotient(unit.0)).1;
+        PoolId(sets.first_pool(set).0 + place)
+    }
+    /// Number of NVM sets; 1 if the drive is not cut into sets.
+    pub fn set_count(&self) -> u32 {
+        self.sets.map_or(1, |sets| sets.count())
+    }
+    /// The NVM set of a logical unit; the first one without sets.
+    #[inline]
+    pub fn set_of(&self, lpn: Lpn) -> SetId {
+        self.sets.map_or(SetId(0), |sets| sets.split(lpn).0)
+    }
+    /// The NVM set of a bin.
+    #[inline]
+    pub fn set_of_bin(&self, bin: BinId) -> SetId {
+        self.sets.map_or(SetId(0), |sets| sets.of_pool(self.pool_of_bin(bin)))
+    }
+    /// The pools of an NVM set; of the whole drive without sets.
+    pub fn pools_of(&self, set: SetId) -> impl Iterator<Item = PoolId> + use<> {
+        let pools = self.pools_of_set.get();
+        (set.0 * pools..(set.0 + 1) * pools).map(PoolId)
     }
     /// The pool that a bin belongs to.
     #[inline]
@@ -469,9 +537,10 @@ impl Layout {
         if let Some(stripes) = &self.stripes {
             return stripes.units_of(pool);
         }
-        let (stripe, pools) = (self.stripe.get(), self.pool_count.get());
-        let (rounds, rest) = (self.map_units / (stripe * pools), self.map_units % (stripe * pools));
-        rounds * stripe + rest.saturating_sub(pool.0 * stripe).min(stripe)
+        let (stripe, pools) = (self.stripe.get(), self.pools_of_set.get());
+        let units = self.sets.map_or(self.map_units, |sets| sets.units());
+        let (rounds, rest) = (units / (stripe * pools), units % (stripe * pools));
+        rounds * stripe + rest.saturating_sub(pool.0 % pools * stripe).min(stripe)
     }
 
     /// The block of a physical unit and the unit's place in it.

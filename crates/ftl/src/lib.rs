@@ -40,6 +40,7 @@ pub mod recovery;
 mod recovery_levels;
 mod rows;
 pub mod scrub;
+mod sets;
 mod space;
 mod stale;
 pub mod state;
@@ -66,11 +67,12 @@ pub use gc::{
     AtOnce, BackgroundBegins, Blocking, Gain, GcConfig, Level, Pacing, ReserveUntil, Threshold,
     Thresholds, VictimPolicy,
 };
-pub use ids::{Batch, BinId, BlockId, Lpn, PoolId, Ppn, StripeId};
+pub use ids::{Batch, BinId, BlockId, Lpn, PoolId, Ppn, SetId, StripeId};
 pub use layout::Layout;
 pub use members::{PageState, ParityPlace, RowStripe, StripeMember};
 pub use recovery_levels::{RecoveryLevel, RecoveryLevels};
 pub use scrub::{ScrubChoice, ScrubConfig, ScrubStream, ScrubTask};
+pub use sets::{BySet, Sets, SetsConfig};
 pub use space::Full;
 pub use streams::{RESERVE, Stream};
 pub use stripes::Stripes;

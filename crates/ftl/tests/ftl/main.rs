@@ -4,6 +4,7 @@ mod common;
 mod own_units;
 mod parity;
 mod recovery;
+mod sets;
 mod stale;
 mod streams;
 mod superblocks;

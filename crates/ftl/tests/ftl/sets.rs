@@ -1,0 +1,105 @@
+//! NVM sets: which units, pools and bins belong to which.
+
+use crate::common;
+use ftl::{BinId, FtlConfig, Layout, Lpn, PoolId, SetId};
+use nand::Geometry;
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+fn layout(
+    [channels, packages, dies, planes]: [u32; 4],
+    [of_channels, of_dies]: [u32; 2],
+    (pool, order): (&str, &str),
+    units: u32,
+) -> Result<Layout, Vec<(&'static str, String)>> {
+    let geometry = Geometry {
+        channels,
+        dies_per_package: dies,
+        planes_per_die: planes,
+        ..common::geometry(packages, 30, 4096)
+    };
+    let mut allocation = common::allocation(pool, "separate");
+    allocation["order"] = order.into();
+    let config: FtlConfig = common::config(json!({
+        "sets": { "channels": of_channels, "dies": of_dies },
+        "allocation": allocation,
+        "over_provisioning": { "exported": format!("{} B", u64::from(units) * 4096) },
+    }));
+    Layout::new(&geometry, &config, u128::from(units) * 4096)
+}
+
+proptest! {
+    /// A set has the flash of its part of the channels and dies, and units and pools of its own.
+    #[test]
+    fn each_unit_and_bin_belongs_to_one_set(
+        channels in prop::sample::select(vec![2u32, 4, 6]), packages in 1u32..4, dies in 1u32..3, planes in 1u32..3,
+        parts in (1u32..4, 1u32..4), pool in 0usize..5, order in 0usize..3, units in 40u32..200,
+    ) {
+        let pool = ["plane", "die", "package", "channel", "drive"][pool];
+        let order = ["CWDP", "PDWC", "DCPW"][order];
+        let per_channel = packages * dies;
+        prop_assume!(channels % parts.0 == 0 && per_channel % parts.1 == 0 && parts.0 * parts.1 > 1);
+        let shape = [channels, packages, dies, planes];
+        let layout = layout(shape, [parts.0, parts.1], (pool, order), units).unwrap();
+        let count = parts.0 * parts.1;
+        prop_assert_eq!(layout.set_count(), count);
+        let in_set = units / count;
+        prop_assert_eq!(layout.host_units, in_set * count);
+        let mut in_pool = vec![0; layout.pool_count() as usize];
+        for lpn in (0..layout.host_units).map(Lpn) {
+            let pool = layout.pool(lpn);
+            in_pool[pool.0 as usize] += 1;
+            let set = SetId(lpn.0 / in_set);
+            prop_assert_eq!(layout.set_of(lpn), set);
+            prop_assert!(layout.bins_of(pool).iter().all(|bin| layout.set_of_bin(*bin) == set));
+            prop_assert!(layout.pools_of(set).any(|of| of == pool));
+        }
+        for pool in (0..layout.pool_count()).map(PoolId) {
+            prop_assert_eq!(layout.map_units_of(pool), in_pool[pool.0 as usize]);
+        }
+        for bin in (0..layout.bins).map(BinId) {
+            let plane = layout.first_plane(bin, 0).0;
+            let (channel, die) = (plane / (per_channel * planes), plane / planes % per_channel);
+            let part = channel * parts.0 / channels;
+            let set = SetId(part * parts.1 + die * parts.1 / per_channel);
+            prop_assert_eq!(layout.set_of_bin(bin), set, "{:?}", bin);
+        }
+    }
+}
+
+#[test]
+fn what_does_not_cut_the_drive_evenly_is_refused() {
+    let refused = |parts, bin: Value| {
+        let geometry = Geometry { channels: 4, ..common::geometry(2, 8, 4096) };
+        let mut allocation = common::allocation("drive", "separate");
+        allocation["bin"] = bin;
+        let config: FtlConfig = common::config(json!({
+            "sets": parts,
+            "allocation": allocation,
+            "over_provisioning": { "exported": "16 KiB" },
+        }));
+        let faults = Layout::new(&geometry, &config, 16 * 1024).err().unwrap_or_default();
+        faults.iter().map(|(key, fault)| format!("{key}: {fault}")).collect::<Vec<_>>().join("; ")
+    };
+    for (parts, bin, expected) in [
+        (
+            json!({ "channels": 3 }),
+            "plane",
+            "sets.channels: 3 does not divide the 4 channels of the drive",
+        ),
+        (json!({ "dies": 4 }), "plane", "sets.dies: 4 does not divide the 2 dies of a channel"),
+        (
+            json!({}),
+            "plane",
+            "sets: one set is the whole drive; cut the channels or the dies into parts, or leave this out",
+        ),
+        (
+            json!({ "dies": 2 }),
+            "channel",
+            "allocation.bin: a bin lies in one NVM set (sets); choose a lower level, or fewer parts of the dies",
+        ),
+    ] {
+        assert_eq!(refused(parts, bin.into()), expected);
+    }
+    assert_eq!(refused(json!({ "channels": 2, "dies": 2 }), "plane".into()), "");
+}
