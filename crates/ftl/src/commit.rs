@@ -125,8 +125,8 @@ impl Ftl {
         *unwritten -= 1;
         if *unwritten == 0 {
             if self.layout.summary_page {
-                self.tally.units[Source::Summary as usize] +=
-                    u64::from(self.layout.units_per_batch);
+                let units = u64::from(self.layout.units_per_batch);
+                self.count(at.block, |tally| tally.units[Source::Summary as usize] += units);
             }
             self.close(at.block);
         }
@@ -135,7 +135,7 @@ impl Ftl {
     pub(crate) fn close(&mut self, block: BlockId) {
         self.blocks.state[block] = BlockState::Closed;
         self.blocks.standing[block] &= !BARRED;
-        self.blocks.closed_at[block] = self.tally.units[Source::Host as usize];
+        self.blocks.closed_at[block] = self.clock_of(self.layout.bin(block));
         if let Some(persist) = &mut self.persist {
             persist.note_change(block);
         }

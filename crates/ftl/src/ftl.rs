@@ -14,6 +14,7 @@ use crate::layout::Layout;
 use crate::leveling::Wear;
 use crate::map::Map;
 use crate::metadata::Persist;
+use crate::of_set::{OfSet, of_sets};
 use crate::poison::Poison;
 use crate::scrub::ScrubChoice;
 use crate::streams::Stream;
@@ -55,6 +56,8 @@ pub struct Ftl {
     pub(crate) spares: Vec<u32>,
     pub(crate) victim_numbers: engine::Stream,
     pub(crate) bad_numbers: engine::Stream,
+    /// What each NVM set has apart; empty without sets.
+    pub(crate) of_sets: Vec<OfSet>,
     /// Metadata for recovery from power cuts, if it is kept.
     pub(crate) persist: Option<Box<Persist>>,
 }
@@ -87,6 +90,7 @@ impl Ftl {
             spares: Vec::new(),
             victim_numbers: streams.stream("gc.victim"),
             bad_numbers: streams.stream("bad-blocks.grown"),
+            of_sets: of_sets(layout.set_count(), streams),
             persist: None,
             layout,
         };
@@ -190,6 +194,7 @@ impl Ftl {
     /// it.
     pub fn begin_order_of_erases(&mut self) {
         self.erased = 0;
+        self.of_sets.iter_mut().for_each(|of| of.erased = 0);
     }
     /// Erases of each block so far, by block.
     pub fn erase_counts(&self) -> &[u32] {

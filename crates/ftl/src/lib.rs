@@ -32,6 +32,7 @@ mod lost;
 mod map;
 mod members;
 mod metadata;
+mod of_set;
 mod persist;
 mod poison;
 mod poisoned;

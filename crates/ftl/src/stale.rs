@@ -58,14 +58,15 @@ impl Stale {
 impl Ftl {
     /// Leaves a bound batch without data, and does not program it.
     pub fn skip(&mut self, at: Batch) {
-        self.tally.skipped += 1;
+        self.count(at.block, |tally| tally.skipped += 1);
         self.note_copied(None, at);
         self.finish(at);
     }
 
     /// Programs a bound batch without data.
     pub(crate) fn pad(&mut self, at: Batch) {
-        self.tally.units[Source::Padding as usize] += u64::from(self.layout.units_per_batch);
+        let units = u64::from(self.layout.units_per_batch);
+        self.count(at.block, |tally| tally.units[Source::Padding as usize] += units);
         self.note_copied(None, at);
         self.finish(at);
     }

@@ -9,6 +9,7 @@ use crate::gc::Thresholds;
 use crate::ids::{BinId, BlockId};
 use crate::map::Map;
 use crate::metadata::Persist;
+use crate::of_set::OfSet;
 use crate::streams::STREAMS;
 use engine::Column;
 use serde::{Deserialize, Serialize};
@@ -66,6 +67,9 @@ pub struct Rest {
     spares: Vec<u32>,
     victim_numbers: engine::Stream,
     bad_numbers: engine::Stream,
+    /// What each NVM set has apart.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    of_sets: Vec<OfSet>,
     bins: Vec<RestOfBin>,
 }
 
@@ -237,6 +241,7 @@ impl Ftl {
             spares: self.spares.clone(),
             victim_numbers: self.victim_numbers.clone(),
             bad_numbers: self.bad_numbers.clone(),
+            of_sets: self.of_sets.clone(),
             bins: self.bins.as_slice().iter().map(of_bin).collect(),
         }
     }
@@ -270,6 +275,7 @@ impl Ftl {
         self.mapped = rest.mapped;
         self.victim_numbers = rest.victim_numbers.clone();
         self.bad_numbers = rest.bad_numbers.clone();
+        self.of_sets.clone_from(&rest.of_sets);
         self.spares.clone_from(&rest.spares);
         Ok(())
     }
@@ -375,6 +381,7 @@ impl Ftl {
         };
         rest.bins.len() == self.bins.len()
             && rest.spares.len() == self.spares.len()
+            && rest.of_sets.len() == self.of_sets.len()
             && rest.mapped <= layout.map_units
             && rest.bins.iter().all(fits)
     }

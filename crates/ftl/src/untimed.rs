@@ -334,9 +334,12 @@ fn commit_batch(ftl: &mut Ftl, at: Batch, from: Option<Batch>, units: &[Lpn], so
         Some(stripes) => units.iter().filter(|lpn| stripes.is_parity(**lpn)).count() as u32,
         None => 0,
     };
-    ftl.tally.units[source as usize] += u64::from(count - parity);
-    ftl.tally.units[Source::Parity as usize] += u64::from(parity);
-    ftl.tally.units[Source::Padding as usize] += u64::from(ftl.layout.units_per_batch - count);
+    let padding = u64::from(ftl.layout.units_per_batch - count);
+    ftl.count(at.block, |tally| {
+        tally.units[source as usize] += u64::from(count - parity);
+        tally.units[Source::Parity as usize] += u64::from(parity);
+        tally.units[Source::Padding as usize] += padding;
+    });
     ftl.finish_untimed(at, Stream::Host);
 }
 
@@ -423,9 +426,11 @@ impl Move {
         let Some((at, first)) = self.target.take() else { return };
         ftl.map.set_valid(first, self.filled);
         ftl.blocks.standing[at.block] += self.filled;
-        ftl.tally.units[Source::Gc as usize] += u64::from(self.filled);
-        ftl.tally.units[Source::Padding as usize] +=
-            u64::from(ftl.layout.units_per_batch - self.filled);
+        let [filled, padding] = [self.filled, ftl.layout.units_per_batch - self.filled];
+        ftl.count(at.block, |tally| {
+            tally.units[Source::Gc as usize] += u64::from(filled);
+            tally.units[Source::Padding as usize] += u64::from(padding);
+        });
         self.filled = 0;
         ftl.note_copied(None, at);
         ftl.finish_untimed(at, Stream::Gc);

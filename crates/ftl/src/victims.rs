@@ -1,11 +1,12 @@
 //! Victims: the choice of the block of a bin that is collected or scrubbed next, the reads that
 //! delay its erase, and the erase.
 
-use crate::blocks::{BARRED, BlockState, Blocks, Source};
+use crate::blocks::{BARRED, BlockState, Blocks};
 use crate::ftl::Ftl;
 use crate::gc::Candidates;
 use crate::ids::{BinId, BlockId};
 use crate::layout::Layout;
+use crate::of_set::numbers_of;
 use crate::scrub::{Polled, Written};
 use crate::streams::Stream;
 
@@ -49,7 +50,7 @@ impl Ftl {
     pub fn has_victim(&self, bin: BinId) -> bool {
         let least = self.thresholds.least_gain(self.level(bin));
         let most_valid = self.most_valid(bin, least);
-        let candidates = self.blocks.candidates(&self.layout, bin, self.clock(), most_valid);
+        let candidates = self.blocks.candidates(&self.layout, bin, self.clock_of(bin), most_valid);
         candidates.gaining().next().is_some()
     }
 
@@ -59,15 +60,10 @@ impl Ftl {
         gaining.min(self.room(bin, Stream::Gc) * self.layout.units_per_batch)
     }
 
-    /// The time for policies: units that hosts have written.
-    fn clock(&self) -> u64 {
-        self.tally.units[Source::Host as usize]
-    }
-
     /// The place of the block that the victim policy chooses among those that gain `least` units.
     #[inline]
     pub(crate) fn choose(&mut self, bin: BinId, least: u32) -> Option<usize> {
-        let (most_valid, now) = (self.most_valid(bin, least), self.clock());
+        let (most_valid, now) = (self.most_valid(bin, least), self.clock_of(bin));
         let candidates = self.blocks.candidates(&self.layout, bin, now, most_valid);
         debug_assert!(
             candidates
@@ -76,7 +72,10 @@ impl Ftl {
                 .all(|valid| *valid <= candidates.units_per_block || *valid & BARRED != 0),
             "a block holds no more valid units than it has places"
         );
-        self.victim.choose(candidates, &mut self.victim_numbers)
+        let set = self.layout.set_of_bin(bin);
+        let own = [&mut self.victim_numbers, &mut self.bad_numbers];
+        let [numbers, _] = numbers_of(own, &mut self.of_sets, set);
+        self.victim.choose(candidates, numbers)
     }
 
     /// Chooses a block of a bin to rewrite; `None` if the policy takes none or there is no room
@@ -94,7 +93,7 @@ impl Ftl {
             re_reads: blocks.re_reads.get(run).unwrap_or(&[]),
             data_age: polled.data_age,
             turn: polled.turn,
-            now: self.tally.units[Source::Host as usize],
+            now: self.clock_of(bin),
             units_per_block: self.layout.most_data_units(),
             units_per_page: self.layout.page_bytes as f64 / self.layout.unit_bytes as f64,
             most_valid: self.most_scrubbed(bin),
@@ -180,8 +179,11 @@ impl Ftl {
     /// # Panics
     /// If the block holds valid data, is being read or was not collected.
     pub fn erase(&mut self, block: BlockId) -> bool {
-        self.tally.collected += 1;
-        self.tally.moved += u64::from(self.blocks.moved[block]);
+        let moved = u64::from(self.blocks.moved[block]);
+        self.count(block, |tally| {
+            tally.collected += 1;
+            tally.moved += moved;
+        });
         self.erase_uncollected(block)
     }
 
@@ -204,22 +206,27 @@ impl Ftl {
         if self.layout.has_superblocks() {
             self.forget_stripes(block);
         }
-        self.tally.erases += 1;
+        self.count(block, |tally| tally.erases += 1);
         self.forget_poison(block);
         if !self.blocks.born.is_empty() {
             self.end_exposure(block);
         }
         // Each step is invertible, so no two blocks lead to the same number.
-        self.erased = (self.erased ^ (u64::from(block.0) + 1))
-            .wrapping_mul(0x9e37_79b9_7f4a_7c15)
-            .rotate_left(29);
+        let after = |erased: u64| {
+            let mixed = (erased ^ (u64::from(block.0) + 1)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+            mixed.rotate_left(29)
+        };
+        self.erased = after(self.erased);
+        if let Some(of_set) = self.of_set_mut(block) {
+            of_set.erased = after(of_set.erased);
+        }
         if self.persist.is_some() {
             self.forget_metadata(block);
         }
         let worn = self.endurance > 0 && self.blocks.erase_count[block] >= self.endurance;
         let failed = self.grown_per_erase > 0.0
             && match self.layout.superblocks {
-                None => self.bad_numbers.chance(self.grown_per_erase),
+                None => self.fails_to_erase(bin),
                 Some(_) => self.breaks(bin),
             };
         if worn || failed {
@@ -234,10 +241,18 @@ impl Ftl {
         true
     }
 
+    /// Draws if an erase in a bin fails.
+    fn fails_to_erase(&mut self, bin: BinId) -> bool {
+        let set = self.layout.set_of_bin(bin);
+        let own = [&mut self.victim_numbers, &mut self.bad_numbers];
+        let [_, numbers] = numbers_of(own, &mut self.of_sets, set);
+        numbers.chance(self.grown_per_erase)
+    }
+
     pub(crate) fn retire(&mut self, bin: BinId, block: BlockId) {
         self.blocks.state[block] = BlockState::Bad;
         self.bins[bin].bad += 1;
-        self.tally.retired += 1;
+        self.count(block, |tally| tally.retired += 1);
     }
 
     /// Adds an erased block to the free ones.

@@ -8,6 +8,7 @@ use crate::blocks::{BARRED, BlockState};
 use crate::ftl::Ftl;
 use crate::ids::{BinId, BlockId};
 use crate::leveling::Wear;
+use crate::of_set::numbers_of;
 
 impl Ftl {
     /// Applies the configuration of wear-leveling, and sums up the erases of each bin.
@@ -63,7 +64,7 @@ impl Ftl {
                 self.bins[bin].migration = Some(Migration::Empties { to: block });
                 break Some(place);
             }
-            if !wear.passes_over(share, &mut self.victim_numbers) {
+            if !self.passes_over(&wear, bin, share) {
                 break Some(place);
             }
             self.blocks.standing[block] |= BARRED;
@@ -74,6 +75,14 @@ impl Ftl {
         }
         self.wear = Some(wear);
         chosen
+    }
+
+    /// Draws if wear-leveling passes a victim over.
+    fn passes_over(&mut self, wear: &Wear, bin: BinId, share: f64) -> bool {
+        let set = self.layout.set_of_bin(bin);
+        let own = [&mut self.victim_numbers, &mut self.bad_numbers];
+        let [numbers, _] = numbers_of(own, &mut self.of_sets, set);
+        wear.passes_over(share, numbers)
     }
 
     /// The closed block of a bin with data that was filled longest ago, among the blocks with
@@ -141,7 +150,7 @@ impl Ftl {
                     self.close_early(to, written * self.layout.rows_per_batch);
                 }
                 self.blocks.closed_at[to] = self.blocks.closed_at[block];
-                self.tally.migrations += 1;
+                self.count(block, |tally| tally.migrations += 1);
             }
             Some(Migration::Empties { to }) if to == block => {}
             _ => return,

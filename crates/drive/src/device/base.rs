@@ -13,7 +13,7 @@ use crate::device::space::waits::{self, SpaceSnapshot};
 use crate::device::tasks::Tasks;
 use crate::device::time::Time;
 use engine::{Agenda, Instant, Span};
-use ftl::{BinId, Ftl, PoolId, Ppn, Source, StripeId};
+use ftl::{BinId, BlockId, Ftl, PoolId, Ppn, Source, StripeId};
 use metrics::{Holder, State};
 use nand::GroupId;
 use std::collections::BTreeSet;
@@ -245,7 +245,7 @@ impl Base {
             class,
             bin,
             planes: self.flash.shape().all_planes,
-            block: ftl::BlockId(0),
+            block: BlockId(0),
             batch: 0,
             row: 0,
             rows: self.flash.shape().rows_per_batch,
@@ -255,11 +255,12 @@ impl Base {
     }
 
     /// Counts the units of a program by their source, and the empty slots of its batch.
-    pub fn count_units(&mut self, source: Source, count: u32) {
-        let tally = &mut self.space.ftl.tally;
-        tally.units[source as usize] += u64::from(count);
-        tally.units[Source::Padding as usize] +=
-            u64::from(self.space.ftl.layout.units_per_batch - count);
+    pub fn count_units(&mut self, block: BlockId, source: Source, count: u32) {
+        let padding = u64::from(self.space.ftl.layout.units_per_batch - count);
+        self.space.ftl.count(block, |tally| {
+            tally.units[source as usize] += u64::from(count);
+            tally.units[Source::Padding as usize] += padding;
+        });
     }
 
     // ---- waits for space ---------------------------------------------------------------

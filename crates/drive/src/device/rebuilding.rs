@@ -298,7 +298,7 @@ impl Rebuilding {
         }
         self.wrote = base.time.now;
         base.flash.payloads.remove(payload);
-        base.count_units(Source::Rebuild, count);
+        base.count_units(at.block, Source::Rebuild, count);
         base.space.ftl.finish(at);
         base.space.update_home_seldom(bin);
         base.space.call_pool(base.space.ftl.layout.pool_of_bin(bin));

@@ -1,7 +1,8 @@
 //! NVM sets: which units, pools and bins belong to which.
 
 use crate::common;
-use ftl::{BinId, FtlConfig, Layout, Lpn, PoolId, SetId};
+use engine::Streams;
+use ftl::{BinChoice, BinId, Ftl, FtlConfig, Layout, Lpn, PoolId, SetId, Untimed};
 use nand::Geometry;
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -102,4 +103,57 @@ fn what_does_not_cut_the_drive_evenly_is_refused() {
         assert_eq!(refused(parts, bin.into()), expected);
     }
     assert_eq!(refused(json!({ "channels": 2, "dies": 2 }), "plane".into()), "");
+}
+
+/// The state of the first set after random overwrites in both, or in that one alone.
+fn first_set_after(both: bool, changes: Value) -> (ftl::Tally, u64, Vec<Option<ftl::Ppn>>) {
+    let geometry = Geometry { channels: 4, ..common::geometry(1, 12, 4096) };
+    let units = 4 * 7 * 4;
+    let mut changes = changes;
+    changes["sets"] = json!({ "channels": 2 });
+    changes["over_provisioning"] = json!({ "exported": format!("{} B", units * 4096) });
+    let config: FtlConfig = common::config(changes);
+    let layout = Layout::new(&geometry, &config, units * 4096).unwrap();
+    let mut ftl = Ftl::new(layout, &config, 0, Streams::new(5));
+    let mut turns = [0, 1].map(|set| Streams::new(9).stream(&format!("writes of set {set}")));
+    let in_set = ftl.layout.host_units / 2;
+    let mut writer = Untimed::new(&ftl, BinChoice::RoundRobin);
+    for _ in 0..3_000 {
+        for (set, numbers) in (0..).zip(&mut turns).take(if both { 2 } else { 1 }) {
+            let lpn = Lpn(set * in_set + numbers.below(in_set.into()) as u32);
+            writer.write(&mut ftl, lpn).unwrap();
+        }
+    }
+    writer.flush(&mut ftl).unwrap();
+    ftl.audit().unwrap();
+    let of = SetId(0);
+    let places = (0..in_set).map(|lpn| ftl.lookup(Lpn(lpn))).collect();
+    (ftl.tally_of(of), ftl.order_of_erases_in(of), places)
+}
+
+/// Garbage collection with a policy that draws numbers, or asks for the clock.
+fn victim(policy: &str) -> Value {
+    let mut gc = serde_json::to_value(
+        common::config(json!({
+            "over_provisioning": { "exported": "4 KiB" },
+        }))
+        .gc,
+    )
+    .unwrap();
+    gc["victim"] = json!({ "policy": policy });
+    gc
+}
+
+#[test]
+fn a_set_does_not_know_what_others_write() {
+    for changes in [
+        json!({ "gc": victim("d-choices") }),
+        json!({ "gc": victim("cost-benefit") }),
+        json!({ "bad_blocks": { "factory": "0 %", "grown_per_erase": "0.2 %" } }),
+    ] {
+        let alone = first_set_after(false, changes.clone());
+        assert!(alone.0.erases > 300, "{:?}", alone.0);
+        let beside = first_set_after(true, changes);
+        assert_eq!(alone, beside);
+    }
 }

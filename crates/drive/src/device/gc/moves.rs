@@ -250,10 +250,11 @@ impl Gc {
     fn write_ended(&mut self, base: &mut Base, op: OpId, at: Batch, count: u32) {
         let (bin, holder) = (base.job_of(op), base.flash.op(op).holder);
         let source = if holder == Holder::Scrub { Source::Scrub } else { Source::Gc };
-        let tally = &mut base.space.ftl.tally;
-        tally.units[source as usize] += u64::from(count);
-        tally.units[Source::Padding as usize] +=
-            u64::from(base.space.ftl.layout.units_per_batch - count);
+        let padding = u64::from(base.space.ftl.layout.units_per_batch - count);
+        base.space.ftl.count(at.block, |tally| {
+            tally.units[source as usize] += u64::from(count);
+            tally.units[Source::Padding as usize] += padding;
+        });
         base.note_checkpoints();
         base.space.ftl.finish(at);
         let job = &mut self.jobs[bin];

@@ -200,11 +200,12 @@ impl Write {
         let count = base.flash.payloads.count(payload);
         let from = base.flash.copied_inside(op);
         base.space.ftl.note_copied(from, at);
-        let tally = &mut base.space.ftl.tally;
-        tally.units[Source::Host as usize] += u64::from(count) - parity;
-        tally.units[Source::Parity as usize] += parity;
-        tally.units[Source::Padding as usize] +=
-            u64::from(base.space.ftl.layout.units_per_batch - count);
+        let padding = u64::from(base.space.ftl.layout.units_per_batch - count);
+        base.space.ftl.count(at.block, |tally| {
+            tally.units[Source::Host as usize] += u64::from(count) - parity;
+            tally.units[Source::Parity as usize] += parity;
+            tally.units[Source::Padding as usize] += padding;
+        });
         base.note_checkpoints();
         base.space.ftl.finish(at);
         base.space.program_ended(bin);

@@ -168,7 +168,7 @@ impl Gc {
             self.commit_move(base, Lpn(lpn), Ppn(from), Ppn(first.0 + slot));
         }
         base.flash.payloads.remove(payload);
-        base.count_units(Source::Scrub, count);
+        base.count_units(at.block, Source::Scrub, count);
         base.space.ftl.finish(at);
         self.scrub_job(bin).writes -= 1;
         if base.space.ftl.block_states()[at.block.0 as usize] == BlockState::Closed {
