@@ -262,7 +262,8 @@ impl BufferConfig {
     }
     /// Capacity of the buffer in mapping units.
     pub fn units(&self, layout: &Layout) -> u32 {
-        u32::try_from(self.size.bytes() / layout.unit_bytes).unwrap_or(u32::MAX)
+        let units = self.size.bytes() / layout.unit_bytes / u64::from(layout.set_count());
+        u32::try_from(units).unwrap_or(u32::MAX)
     }
 }
 

@@ -517,6 +517,19 @@ impl Layout {
     pub fn set_of(&self, lpn: Lpn) -> SetId {
         self.sets.map_or(SetId(0), |sets| sets.split(lpn).0)
     }
+    /// The NVM set of an address; the last one for its end.
+    #[inline]
+    pub fn set_at(&self, offset: u64) -> SetId {
+        self.sets.map_or(SetId(0), |sets| {
+            let units = (offset / self.unit_bytes).min(u64::from(self.host_units - 1));
+            sets.split(Lpn(units as u32)).0
+        })
+    }
+    /// The NVM set of a pool.
+    #[inline]
+    pub fn set_of_pool(&self, pool: PoolId) -> SetId {
+        self.sets.map_or(SetId(0), |sets| sets.of_pool(pool))
+    }
     /// The NVM set of a bin.
     #[inline]
     pub fn set_of_bin(&self, bin: BinId) -> SetId {

@@ -133,6 +133,27 @@ impl<T> BySet<T> {
         let first = make(SetId(0));
         Self { first, others: (1..count).map(|set| make(SetId(set))).collect() }
     }
+    /// The thing of a drive without sets.
+    ///
+    /// # Panics
+    /// If there are several.
+    pub fn whole(&self) -> &T {
+        assert!(self.others.is_empty(), "it belongs to the whole drive");
+        &self.first
+    }
+    /// The same, to be changed.
+    ///
+    /// # Panics
+    /// If there are several.
+    pub fn whole_mut(&mut self) -> &mut T {
+        assert!(self.others.is_empty(), "it belongs to the whole drive");
+        &mut self.first
+    }
+    /// The thing of the first set: what is the same in all sets can be asked from it.
+    #[inline]
+    pub fn first(&self) -> &T {
+        &self.first
+    }
     /// Number of sets.
     pub fn count(&self) -> u32 {
         1 + self.others.len() as u32

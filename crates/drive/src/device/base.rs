@@ -13,7 +13,7 @@ use crate::device::space::waits::{self, SpaceSnapshot};
 use crate::device::tasks::Tasks;
 use crate::device::time::Time;
 use engine::{Agenda, Instant, Span};
-use ftl::{BinId, BlockId, Ftl, PoolId, Ppn, Source, StripeId};
+use ftl::{BinId, BlockId, Ftl, PoolId, Ppn, SetId, Source, StripeId};
 use metrics::{Holder, State};
 use nand::GroupId;
 use std::collections::BTreeSet;
@@ -177,6 +177,21 @@ impl Base {
             channel: self.flash.is_channel_held(self.time.now, channel, (group, cells)),
             keeper: self.flash.keeper_of(channel),
         }
+    }
+    /// The NVM set of a bin.
+    #[inline]
+    pub fn set_of_bin(&self, bin: BinId) -> SetId {
+        self.space.ftl.layout.set_of_bin(bin)
+    }
+    /// The NVM set of a pool.
+    #[inline]
+    pub fn set_of_pool(&self, pool: PoolId) -> SetId {
+        self.space.ftl.layout.set_of_pool(pool)
+    }
+    /// The NVM set of an address.
+    #[inline]
+    pub fn set_at(&self, offset: u64) -> SetId {
+        self.space.ftl.layout.set_at(offset)
     }
     /// The group of units that a bin lies in.
     #[inline]

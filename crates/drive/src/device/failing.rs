@@ -40,15 +40,16 @@ impl Device {
         let lost = lost_in_all - before;
         self.failures[id.0 as usize].lost = lost;
         self.port.computes_lost();
-        self.write.flash_failed(&mut self.base);
+        self.write.whole_mut().flash_failed(&mut self.base);
         self.rebuilding.begin(&mut self.base, lost_in_all);
     }
 
     /// The first stripe of which more than one member is lost.
     fn first_beyond_repair(&self) -> Option<StripeId> {
         let stripes = self.base.space.ftl.layout.stripes.expect("what fails has parity");
-        let is_lost =
-            |lpn: Lpn| self.write.member(&self.base, lpn).is_some_and(|member| !member.is_there());
+        let is_lost = |lpn: Lpn| {
+            self.write.whole().member(&self.base, lpn).is_some_and(|member| !member.is_there())
+        };
         (0..stripes.count()).map(StripeId).find(|stripe| {
             let members = stripes.data(*stripe).chain([stripes.parity(*stripe)]);
             members.filter(|lpn| is_lost(*lpn)).count() > 1
@@ -74,7 +75,8 @@ impl Device {
             return 0;
         }
         let units = (0..self.base.space.ftl.layout.map_units).map(Lpn);
-        units.filter(|lpn| self.write.lost_version(&self.base, *lpn).is_some()).count() as u64
+        units.filter(|lpn| self.write.whole().lost_version(&self.base, *lpn).is_some()).count()
+            as u64
     }
 
     /// Loss of data for good, in words, if there was one.

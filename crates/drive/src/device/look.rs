@@ -32,7 +32,7 @@ impl Device {
     }
     /// True if a partial write is an in-plane read-modify-write.
     pub(crate) fn modifies(&self) -> bool {
-        self.write.modifies()
+        self.write.first().modifies()
     }
     /// The blame of a completed request; valid until the next submission.
     #[inline]
@@ -73,9 +73,10 @@ impl Device {
     }
     /// True if the drive holds data of a unit, in its buffer or on flash.
     pub fn has_data(&self, lpn: ftl::Lpn) -> bool {
-        self.write.buffer.find(lpn).is_some()
+        let write = &self.write[self.base.space.ftl.layout.set_of(lpn)];
+        write.buffer.find(lpn).is_some()
             || self.base.space.ftl.lookup(lpn).is_some()
-            || self.write.is_lost(&self.base, lpn)
+            || write.is_lost(&self.base, lpn)
     }
     /// Flash operations so far.
     pub fn counters(&self) -> &Counters {
@@ -129,6 +130,11 @@ impl Device {
     pub fn digest(&self) -> u64 {
         self.port.digest()
     }
+    /// A running hash of every completion of an NVM set. With a free link and free firmware, and if
+    /// no channel is shared, it does not depend on what happens in other sets.
+    pub fn digest_of(&self, set: ftl::SetId) -> u64 {
+        self.port.digest_of(set)
+    }
     /// Busy time so far, by unit.
     pub fn unit_busy(&mut self) -> Vec<engine::Span> {
         self.base.flash.unit_busy(&self.base.time)
@@ -143,7 +149,7 @@ impl Device {
     }
     /// True if writes are acknowledged before they are on flash.
     pub fn acknowledges_early(&self) -> bool {
-        self.write.acknowledges_early()
+        self.write.first().acknowledges_early()
     }
 
     /// A request that has not completed: its command, the submitter's tag, and the moment of its
@@ -157,8 +163,9 @@ impl Device {
     /// run.
     pub fn why_stuck(&self) -> String {
         self.base.space.why_stuck().unwrap_or_else(|| {
-            let (commands, buffer) = (self.base.outstanding(), self.write.buffer.describe());
-            format!("{commands} commands wait and nothing is under way; {buffer}")
+            let commands = self.base.outstanding();
+            let buffers: Vec<String> = self.write.iter().map(|of| of.buffer.describe()).collect();
+            format!("{commands} commands wait and nothing is under way; {}", buffers.join("; "))
         })
     }
 }

@@ -54,7 +54,7 @@ use base::Base;
 use engine::{Instant, Span, Streams};
 use event::Event;
 use ftl::RecoveryLevel;
-use ftl::{Ftl, Layout};
+use ftl::{BySet, Ftl, Layout};
 use gc::Gc;
 use host::{Command, Kind, Priority};
 use nand::Geometry;
@@ -69,7 +69,8 @@ use write::Write;
 pub struct Device {
     base: Base,
     gc: Gc,
-    write: Write,
+    /// Writes, by NVM set.
+    write: BySet<Write>,
     port: Port,
     /// Failures of flash that came, and those that will come.
     failures: Vec<Failure>,
@@ -110,8 +111,8 @@ impl Device {
         let layout = &ftl.layout;
         let mut device = Self {
             gc: Gc::new(config, layout),
-            write: Write::new(config, layout),
-            port: Port::new(config),
+            write: BySet::from_fn(layout.set_count(), |set| Write::new(config, layout, set)),
+            port: Port::new(config, layout.set_count()),
             failures: Vec::new(),
             rebuilding: Rebuilding::new(&config.ftl),
             base: Base::new(config, ftl, seed),
@@ -163,9 +164,12 @@ impl Device {
         self.base.space.ftl.audit()?;
         match &self.base.audit {
             Some(audit) => {
-                let buffer = &self.write.buffer;
-                let buffered = |lpn| buffer.find(lpn).map(|entry| buffer.token(entry));
-                let apart = |lpn| self.write.apart(lpn);
+                let layout = &self.base.space.ftl.layout;
+                let buffered = |lpn| {
+                    let buffer = &self.write[layout.set_of(lpn)].buffer;
+                    buffer.find(lpn).map(|entry| buffer.token(entry))
+                };
+                let apart = |lpn| self.write[layout.set_of(lpn)].apart(lpn);
                 let outstanding = self.base.outstanding();
                 audit.finish(&self.base.space.ftl, outstanding, (buffered, apart))
             }

@@ -7,7 +7,7 @@ use super::flash::Note;
 use super::flash::end::Ended;
 use super::flash::op::Owner;
 use super::gc::Gc;
-use super::ids::{OpId, RequestId};
+use super::ids::{OpId, RequestId, of_tagged};
 use super::port::Port;
 use super::write::Write;
 use ftl::Stream;
@@ -42,9 +42,14 @@ impl Device {
             Event::Complete(request) => port.complete(base, request),
             Event::Crossed(request) => port.crossed(base, request),
             Event::Undecoded(op) => return self.undecoded(op),
-            Event::RestRead(entry) => write.entry_ready(base, entry),
-            Event::ParityKnown(update) => write.parity_known(base, &mut port.requests, update),
-            Event::Partial(pool) => write.partial_due(base, pool),
+            Event::RestRead(entry) => {
+                let (set, entry) = of_tagged(write.count(), entry);
+                write[set].entry_ready(base, entry);
+            }
+            Event::ParityKnown(update) => {
+                write.whole_mut().parity_known(base, &mut port.requests, update);
+            }
+            Event::Partial(pool) => write[base.set_of_pool(pool)].partial_due(base, pool),
             Event::Idle(group) => gc.idle_due(base, group),
             Event::Scrub => gc.scrub_due(base),
             Event::ScrubAgain => gc.scrub_again(base),
@@ -62,7 +67,7 @@ impl Device {
         let Self { base, write, rebuilding, .. } = self;
         match event {
             Event::Fail(failure) => self.fail(failure),
-            Event::Rebuild => rebuilding.go_on(base, write),
+            Event::Rebuild => rebuilding.go_on(base, write.whole_mut()),
             Event::Rebuilt(job) => rebuilding.program(base, job),
             _ => unreachable!("an event of failed flash"),
         }
@@ -71,7 +76,9 @@ impl Device {
     #[inline]
     fn dispatch(&mut self, id: RequestId) {
         let Self { base, gc, write, port, .. } = self;
-        match port.requests[id].command.kind {
+        let command = &port.requests[id].command;
+        let write = &mut write[base.set_at(command.offset)];
+        match command.kind {
             Kind::Read => port.read(base, gc, write, id),
             Kind::Write | Kind::WriteZeroes => write.admit(base, &mut port.requests, id),
             Kind::Trim => port.trim(base, write, id),
@@ -87,6 +94,7 @@ impl Device {
         }
         let Self { base, gc, write, port, .. } = self;
         let id = ended.id;
+        let write = &mut write[base.set_of_bin(base.flash.op(id).bin)];
         match ended.owner {
             Owner::Read(request, part) => {
                 end_read(base, gc, id);
@@ -141,7 +149,7 @@ impl Device {
             }
             Owner::RebuildWrite(payload, job) => {
                 base.vacate(id);
-                rebuilding.written(base, write, id, (payload, job));
+                rebuilding.written(base, write.whole_mut(), id, (payload, job));
             }
             Owner::StripeParity => {
                 base.vacate(id);
@@ -188,7 +196,10 @@ impl Device {
             } else if let Some(note) = base.flash.next_note() {
                 match note {
                     Note::CarriesOut(op) => gc.stream_if_possible(base, op),
-                    Note::PartStarted(op) => write.part_started(base, op),
+                    Note::PartStarted(op) => {
+                        let set = base.set_of_bin(base.flash.op(op).bin);
+                        write[set].part_started(base, op);
+                    }
                     Note::TurnedToRead(bin) => gc.turned_to_read(bin),
                     Note::Strained(block, strain) => {
                         base.space.ftl.note_strain(block, strain.ramps, strain.pulses);
@@ -197,12 +208,14 @@ impl Device {
                     Note::RoundEnded(group) => gc.collect_in_round(base, group),
                     Note::ChannelKept(bin) => {
                         gc.channel_kept(base, bin);
-                        write.tolerate(base, bin);
+                        write[base.set_of_bin(bin)].tolerate(base, bin);
                     }
                     Note::AwaitsQuiet => return self.settle_and_ask(),
-                    Note::Reserved(bin) => write.tolerate(base, bin),
+                    Note::Reserved(bin) => write[base.set_of_bin(bin)].tolerate(base, bin),
                     Note::Dispatched => port.dispatch_deferred(base, (gc, write)),
-                    Note::UpdatesEnded => write.end_updates(base, &mut port.requests),
+                    Note::UpdatesEnded => {
+                        write.whole_mut().end_updates(base, &mut port.requests);
+                    }
                 }
             } else if let Some(bin) = base.space.next_to_collect() {
                 gc.collect_if_needed(base, bin);
@@ -211,10 +224,10 @@ impl Device {
                     gc.go_on_with_tasks(base);
                 }
                 if base.space.has_parked_parts() {
-                    write.turn_parked_away(base, &mut port.requests);
+                    write[base.set_of_bin(bin)].turn_parked_away(base, &mut port.requests);
                 }
             } else if let Some(pool) = base.space.next_due_pool() {
-                write.flush_pool(base, pool);
+                write[base.set_of_pool(pool)].flush_pool(base, pool);
             } else if base.space.take_died() {
                 gc.retry_thwarted(base);
             } else {

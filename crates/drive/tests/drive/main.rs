@@ -32,6 +32,7 @@ mod refusals;
 mod rotation;
 mod scrubbing;
 mod scrubbing_beside;
+mod sets;
 mod snapshots;
 mod starvation;
 mod superblocks;

@@ -61,7 +61,7 @@ impl Device {
     /// What tells the units that a read could not decode. Nothing is read for units that have no data any
     /// more, or whose data is in memory, or that were lost before.
     fn needed_to_rebuild(&self, id: OpId, recovery: RecoveryId) -> Needed {
-        let Self { base, write, .. } = self;
+        let (base, write) = (&self.base, self.write.whole());
         let (ftl, op) = (&base.space.ftl, base.flash.op(id));
         let stripes = ftl.layout.stripes.expect("data has parity");
         let first = ftl.layout.first_unit(op.block, op.batch).0;

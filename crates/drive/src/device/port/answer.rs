@@ -8,6 +8,8 @@ use crate::device::port::bus::Crossing;
 use crate::device::request::Completion;
 use crate::device::write::Write;
 use engine::Instant;
+use engine::ids::Id;
+use ftl::BySet;
 use host::{Command, Kind};
 
 impl Port {
@@ -83,10 +85,18 @@ impl Port {
             "blame does not sum to the latency of {:?}",
             completion.command
         );
-        self.digest.mix(completion.arrived.as_ns());
-        self.digest.mix(latency.as_ns() << 8 | completion.command.kind.index() as u64);
+        let figures = [
+            completion.arrived.as_ns(),
+            latency.as_ns() << 8 | completion.command.kind.index() as u64,
+        ];
+        figures.into_iter().for_each(|figure| self.digest.mix(figure));
         if completion.failed > 0 {
             self.mix_failed(completion.failed);
+        }
+        if !self.digests_of_sets.is_empty() {
+            let digest = &mut self.digests_of_sets[base.set_at(offset).index()];
+            figures.into_iter().for_each(|figure| digest.mix(figure));
+            digest.mix(completion.failed.into());
         }
         base.command_ended();
         self.requests.remove(id, self.done.is_empty(), base.flash.blames());
@@ -101,10 +111,11 @@ impl Port {
     }
 
     /// Answers requests whose last parts were written or read for others.
-    pub(in crate::device) fn answer_ready(&mut self, base: &mut Base, write: &Write) {
+    pub(in crate::device) fn answer_ready(&mut self, base: &mut Base, write: &BySet<Write>) {
         for index in 0..self.requests.ready.len() {
             let (id, at) = self.requests.ready[index];
-            self.answer(base, write, id, at);
+            let set = base.set_at(self.requests[id].command.offset);
+            self.answer(base, &write[set], id, at);
         }
         self.requests.ready.clear();
     }

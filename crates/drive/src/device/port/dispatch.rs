@@ -9,7 +9,7 @@ use crate::device::ids::RequestId;
 use crate::device::pieces::Piece;
 use crate::device::port::Port;
 use crate::device::write::Write;
-use ftl::{Lpn, Ppn};
+use ftl::{BySet, Lpn, Ppn};
 use metrics::{Blame, Holder};
 
 impl Port {
@@ -18,14 +18,15 @@ impl Port {
     pub(in crate::device) fn dispatch_deferred(
         &mut self,
         base: &mut Base,
-        (gc, write): (&Gc, &Write),
+        (gc, write): (&Gc, &BySet<Write>),
     ) {
         let mut left = std::mem::take(&mut self.requests.dispatched);
         while let Some(first) = left.first() {
             let id = first.request;
             let (own, others) = left.into_iter().partition(|unit| unit.request == id);
             left = others;
-            self.dispatch_units(base, (gc, write), id, own);
+            let set = base.set_at(self.requests[id].command.offset);
+            self.dispatch_units(base, (gc, &write[set]), id, own);
         }
     }
 

@@ -41,10 +41,13 @@ pub struct Port {
     // ---- results ----
     done: Vec<Completion>,
     digest: Digest,
+    /// The same of each NVM set; empty without sets.
+    digests_of_sets: Vec<Digest>,
 }
 
 impl Port {
-    pub fn new(config: &DriveConfig) -> Self {
+    /// Commands of a drive of so many NVM sets.
+    pub fn new(config: &DriveConfig, sets: u32) -> Self {
         let detours = Detours::new(config);
         let mut requests = Requests::new(config.overheads());
         if detours.is_some() {
@@ -58,6 +61,7 @@ impl Port {
             detours,
             done: Vec::new(),
             digest: Digest::default(),
+            digests_of_sets: vec![Digest::default(); if sets > 1 { sets as usize } else { 0 }],
         }
     }
 

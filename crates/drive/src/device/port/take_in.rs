@@ -4,7 +4,9 @@ use crate::device::RequestId;
 use crate::device::blames::Blames;
 use crate::device::port::Port;
 use crate::device::request::{Completion, Request};
+use engine::ids::Id;
 use engine::{Instant, Span};
+use ftl::SetId;
 use host::{Command, Kind};
 
 impl Port {
@@ -46,6 +48,10 @@ impl Port {
     /// Mixes figures of a run into the digest.
     pub(in crate::device) fn mix(&mut self, figures: impl IntoIterator<Item = u64>) {
         figures.into_iter().for_each(|figure| self.digest.mix(figure));
+    }
+    /// A running hash of every completion of an NVM set; of the drive without sets.
+    pub(in crate::device) fn digest_of(&self, set: SetId) -> u64 {
+        self.digests_of_sets.get(set.index()).unwrap_or(&self.digest).finish()
     }
     /// A running hash of every completion and of all figures that were mixed in.
     pub(in crate::device) fn digest(&self) -> u64 {

@@ -113,16 +113,21 @@ impl Device {
         for Saved { lpn, token, rest } in saved {
             let (pool, version) =
                 (self.base.space.ftl.layout.pool(lpn), self.base.space.ftl.take_version());
-            let entry =
-                self.write.buffer.insert(lpn, pool, None, (token, version), self.base.time.now);
+            let entry = self.write.whole_mut().buffer.insert(
+                lpn,
+                pool,
+                None,
+                (token, version),
+                self.base.time.now,
+            );
             let place =
                 || self.base.space.ftl.lookup(lpn).expect("a part was written to what is on flash");
             entries.push((entry, rest.map(|_| place())));
         }
         for (entry, rest) in entries {
             match rest {
-                Some(ppn) => self.write.read_rest(&mut self.base, entry, ppn),
-                None => self.write.entry_ready(&mut self.base, entry),
+                Some(ppn) => self.write.whole_mut().read_rest(&mut self.base, entry, ppn),
+                None => self.write.whole_mut().entry_ready(&mut self.base, entry),
             }
         }
         self.base.space.look_at(self.base.space.bins());
@@ -282,11 +287,11 @@ impl Device {
             Owner::Flush(payload) => (0..self.base.flash.payloads.count(payload))
                 .map(|slot| EntryId(self.base.flash.payloads.slot(payload, slot)[0]))
                 .map(|entry| {
-                    let lpn = self.write.buffer.entry(entry).lpn;
+                    let lpn = self.write.whole().buffer.entry(entry).lpn;
                     Data::Host(
                         lpn,
-                        self.write.buffer.version(entry),
-                        self.write.buffer.token(entry),
+                        self.write.whole().buffer.version(entry),
+                        self.write.whole().buffer.token(entry),
                     )
                 })
                 .collect(),
@@ -307,16 +312,20 @@ impl Device {
     /// Data that a capacitor saves. For a unit whose rest is still being read from flash, this is
     /// the written part: the rest is read again when the drive is on again.
     fn save_buffer(&self) -> Vec<Saved> {
-        let is_part = |id| self.write.buffer.entry(id).stage == Stage::ReadingRest;
+        let is_part = |id| self.write.whole().buffer.entry(id).stage == Stage::ReadingRest;
         let rest = |lpn| match (&self.base.audit, self.base.space.ftl.lookup(lpn)) {
             (Some(audit), Some(ppn)) => audit.token_at(ppn),
             _ => 0,
         };
         let save = |id| {
-            let lpn = self.write.buffer.entry(id).lpn;
-            Saved { lpn, token: self.write.buffer.token(id), rest: is_part(id).then(|| rest(lpn)) }
+            let lpn = self.write.whole().buffer.entry(id).lpn;
+            Saved {
+                lpn,
+                token: self.write.whole().buffer.token(id),
+                rest: is_part(id).then(|| rest(lpn)),
+            }
         };
-        self.write.buffer.current_data().into_iter().map(save).collect()
+        self.write.whole().buffer.current_data().into_iter().map(save).collect()
     }
 
     // ---- lost state -----------------------------------------------------------------
@@ -343,7 +352,7 @@ impl Device {
         base.time.agenda.withdraw(|_| true);
         base.flash.begin_anew(base.time.now, layout);
         gc.begin_anew(layout);
-        write.begin_anew(layout);
+        write.iter_mut().for_each(|of| of.begin_anew(layout));
         base.space.begin_anew();
         if let Some(errors) = &mut base.errors {
             errors.begin_anew();

@@ -122,7 +122,7 @@ impl Device {
     pub(in crate::device) fn survives(&self) -> Option<Survives> {
         let means = self.base.power.as_ref()?.means();
         Some(Survives {
-            durability: self.write.durability(),
+            durability: self.write.first().durability(),
             // Memory that keeps the map also keeps the absence of a unit from it.
             logs_trims: means.map == MapFrom::Memory || means.logs_trims,
             scans: means.map == MapFrom::Scan,
@@ -131,6 +131,6 @@ impl Device {
 
     /// True if a capacitor saves the content of the buffer.
     pub(in crate::device) fn saves_buffer(&self) -> bool {
-        self.write.durability() == Durability::Capacitor
+        self.write.first().durability() == Durability::Capacitor
     }
 }

@@ -5,6 +5,8 @@ use crate::device::Device;
 use crate::device::event::Event;
 use crate::device::flash::op::Owner;
 use crate::device::ids::EntryId;
+use crate::device::write::Write;
+use crate::device::write::buffer::Buffer;
 use crate::horizon::LATEST;
 use ftl::{BinChoice, Ftl, Lpn, PoolId, Untimed};
 
@@ -64,9 +66,11 @@ impl Device {
     fn write_buffered(&mut self, choice: BinChoice) -> Result<(), String> {
         let units = self.buffered();
         let mut open = self.base.space.ftl.detached_units();
-        open.extend(self.write.updates.iter().flat_map(|updates| updates.off_flash.units()));
-        if units.len() != self.write.buffer.units() {
-            let what = self.write.buffer.describe();
+        let updates = self.write.iter().flat_map(|of| &of.updates);
+        open.extend(updates.flat_map(|updates| updates.off_flash.units()));
+        if units.len() != self.write.iter().map(|of| of.buffer.units()).sum::<usize>() {
+            let what: Vec<String> = self.write.iter().map(|of| of.buffer.describe()).collect();
+            let what = what.join("; ");
             return Err(format!("the drive does not come to rest: {what}"));
         }
         let mut writer = Untimed::new(&self.base.space.ftl, choice);
@@ -83,17 +87,16 @@ impl Device {
     /// Units of a buffer at rest: those of updates that lack space, and then for each pool those of
     /// programs that were parked for want of space, and those that wait for a program.
     fn buffered(&self) -> Vec<Lpn> {
-        let buffer = &self.write.buffer;
-        let mut units: Vec<Lpn> = match &self.write.updates {
-            Some(updates) => {
-                let entries = updates.entries().chain(updates.off_flash.entries());
-                entries.filter_map(|entry| buffer.current(entry)).collect()
-            }
-            None => Vec::new(),
-        };
+        let mut units: Vec<Lpn> = Vec::new();
+        for write in self.write.iter() {
+            let updates = write.updates.iter();
+            let entries = updates.flat_map(|of| of.entries().chain(of.off_flash.entries()));
+            units.extend(entries.filter_map(|entry| write.buffer.current(entry)));
+        }
         for pool in (0..self.base.space.ftl.layout.pool_count()).map(PoolId) {
-            if self.write.updates.is_none() {
-                units.extend(self.parked_units(pool));
+            let Write { buffer, updates, .. } = &self.write[self.base.set_of_pool(pool)];
+            if updates.is_none() {
+                units.extend(self.parked_units(pool, buffer));
             }
             units.extend(buffer.waiting_in(pool).filter_map(|id| buffer.current(id)));
         }
@@ -101,7 +104,7 @@ impl Device {
     }
 
     /// Units of a pool's programs that were parked for want of space.
-    fn parked_units(&self, pool: PoolId) -> Vec<Lpn> {
+    fn parked_units(&self, pool: PoolId, buffer: &Buffer) -> Vec<Lpn> {
         let payloads = &self.base.flash.payloads;
         let bins = self.base.space.ftl.layout.bins_of(pool).iter();
         let mut units = Vec::new();
@@ -109,7 +112,7 @@ impl Device {
             let Owner::Flush(payload) = self.base.flash.op(*op).owner else { continue };
             let slots = 0..payloads.count(payload);
             let entries = slots.map(|slot| EntryId(payloads.slot(payload, slot)[0]));
-            units.extend(entries.filter_map(|entry| self.write.buffer.current(entry)));
+            units.extend(entries.filter_map(|entry| buffer.current(entry)));
         }
         units
     }

@@ -11,9 +11,10 @@ use crate::device::gc::why::Rest;
 use crate::device::ids::{EntryId, OpId, RequestId, UpdateId};
 use crate::device::port::bus::Crossing;
 use crate::device::standing::{Stage, Standing, rounded};
+use crate::device::write::Write;
 use crate::device::write::why::{Admission, Place};
 use engine::{Instant, Span};
-use ftl::{BinId, PoolId};
+use ftl::{BinId, PoolId, SetId};
 use metrics::{Blame, Holder};
 use settings::{counted, each};
 
@@ -30,7 +31,13 @@ const MOST_WAYS: usize = 16;
 impl Device {
     /// States of the unfinished parts of a request; equal states are reported once.
     pub fn standings(&self, id: RequestId) -> Vec<Standing> {
-        let walk = Walk { device: self, flash: self.base.flash.survey(&self.base.time) };
+        let set = self.base.set_at(self.port.requests[id].command.offset);
+        let walk = Walk {
+            device: self,
+            set,
+            write: &self.write[set],
+            flash: self.base.flash.survey(&self.base.time),
+        };
         let mut found: Vec<Standing> = Vec::new();
         for standing in walk.parts(id) {
             match found.iter().position(|other| other.is_like(&standing)) {
@@ -67,13 +74,17 @@ fn bus(crossing: Crossing, since: Instant) -> Standing {
 /// A search through the parts of a drive.
 struct Walk<'a> {
     device: &'a Device,
+    /// The NVM set of the request, and its writes.
+    set: SetId,
+    write: &'a Write,
     flash: Survey<'a>,
 }
 
 impl Walk<'_> {
     /// Every unfinished part of a request.
     fn parts(&self, id: RequestId) -> Vec<Standing> {
-        let Device { base, write, port, .. } = self.device;
+        let Device { base, port, .. } = self.device;
+        let write = self.write;
         let reads = self.flash.owned(|owner| port.part_of(id, owner).is_some());
         let entries = write.awaited_by(id, &base.time, &self.flash).into_iter();
         let due = port.due(&base.time, id).map(|(event, at)| self.due(event, at));
@@ -100,6 +111,18 @@ impl Walk<'_> {
         Standing { until: Some(at), ..Standing::new(stage, words) }
     }
 
+    /// Those operations that are in the request's NVM set: ids of entries belong to one.
+    fn of_set(&self, ops: impl Iterator<Item = OpId>) -> impl Iterator<Item = OpId> {
+        let base = &self.device.base;
+        ops.filter(|op| base.set_of_bin(base.flash.op(*op).bin) == self.set)
+    }
+    /// Entries of the set's buffer that programs carry, each with its program.
+    fn programs(&self) -> impl Iterator<Item = (OpId, EntryId)> {
+        let base = &self.device.base;
+        let all = self.flash.programs();
+        all.filter(|(op, _)| base.set_of_bin(base.flash.op(*op).bin) == self.set)
+    }
+
     // ---- the write buffer ----------------------------------------------------
 
     /// A write that waits for room, or a flush.
@@ -122,9 +145,10 @@ impl Walk<'_> {
     /// Entries up to an epoch on their way to flash: running programs first, then waiting ones,
     /// then entries without a program.
     fn on_the_way_to_flash(&self, epoch: u64) -> Vec<Standing> {
-        let Device { base, write, .. } = self.device;
+        let Device { base, .. } = self.device;
+        let write = self.write;
         let counts = |entry: &EntryId| write.is_up_to(epoch, *entry);
-        let mut programs: Vec<_> = (self.flash.programs().filter(|(_, entry)| counts(entry)))
+        let mut programs: Vec<_> = (self.programs().filter(|(_, entry)| counts(entry)))
             .map(|(op, _)| (self.flash.until(op).unwrap_or(Instant::NEVER), op))
             .collect();
         programs.sort_unstable();
@@ -148,11 +172,12 @@ impl Walk<'_> {
     /// Data in the buffer that must go to flash.
     fn entry(&self, entry: EntryId, whose: &str) -> Standing {
         let stripes = self.device.base.space.ftl.layout.stripes;
-        match self.device.write.place_of(stripes, entry) {
+        match self.write.place_of(stripes, entry) {
             Place::List(pool, since) => self.listed(pool, since, whose),
             Place::Rest(entry) => {
                 let is_own = |owner| matches!(owner, Owner::RmwRead(of, _) if of == entry);
-                let (op, rest) = (self.flash.owned(is_own).next(), format!("the rest of {whose}"));
+                let (op, rest) =
+                    (self.of_set(self.flash.owned(is_own)).next(), format!("the rest of {whose}"));
                 self.op_or(op, &format!("the read of {rest}"), format!("{rest} is being decoded"))
             }
             Place::Update(update) => {
@@ -161,8 +186,8 @@ impl Walk<'_> {
                 self.op_or(self.read_for(update), "a read for parity before it", words)
             }
             Place::Program(entry) => {
-                let op = self.flash.programs().find(|(_, of)| *of == entry).map(|(op, _)| op);
-                match self.device.write.update_of_entry(stripes, entry) {
+                let op = self.programs().find(|(_, of)| *of == entry).map(|(op, _)| op);
+                match self.write.update_of_entry(stripes, entry) {
                     Some(update) if op.is_none() => {
                         let words = format!("{whose} waits for parity, or for a bin");
                         let name = format!("a read for the parity of {whose}");

@@ -4,7 +4,7 @@ use crate::config::{BufferOrder, Durability, FlushPolicy};
 use crate::device::Base;
 use crate::device::event::Event;
 use crate::device::flash::op::{Class, Owner};
-use crate::device::ids::{EntryId, OpId, RequestId};
+use crate::device::ids::{EntryId, OpId, RequestId, tagged};
 use crate::device::join::Join;
 use crate::device::pieces::Piece;
 use crate::device::request::{Requests, Touches};
@@ -285,7 +285,8 @@ impl Write {
             if updates.computing.remove(&entry) { updates.xor } else { Span::ZERO }
         });
         self.buffer.rmw_blame(entry).charge(State::Xor, xor);
-        base.time.agenda.schedule(at + xor, Event::RestRead(entry), number);
+        let event = Event::RestRead(tagged(self.set, self.sets, entry));
+        base.time.agenda.schedule(at + xor, event, number);
     }
 
     /// Lists an entry that holds a whole unit: it may be programmed.

@@ -26,7 +26,7 @@ impl Write {
     #[inline(never)]
     pub(in crate::device) fn flush_pools(&mut self, base: &mut Base) {
         let mut pools = std::mem::take(&mut self.by_age);
-        let all = (0..base.space.ftl.layout.pool_count()).map(PoolId);
+        let all = base.space.ftl.layout.pools_of(self.set);
         let since = |pool| self.buffer.head(pool).map(|head| self.buffer.entry(head).since);
         pools.extend(all.map(|pool| (since(pool).unwrap_or(Instant::NEVER), pool)));
         pools.sort_unstable();

@@ -24,7 +24,7 @@ use crate::device::join::{Aside, Join};
 use buffer::{Buffer, Stage};
 use by_entry::ByEntry;
 use engine::{Column, Instant};
-use ftl::{Layout, Lpn, PartialWrites, PoolId, StripeId};
+use ftl::{Layout, Lpn, PartialWrites, PoolId, SetId, StripeId};
 use metrics::{Blame, State};
 use unread::Unread;
 use updates::Updates;
@@ -42,6 +42,9 @@ pub struct Flushing {
 #[derive(Clone)]
 pub struct Write {
     // ---- constant ----
+    /// The NVM set whose data it writes, and the number of sets.
+    set: SetId,
+    sets: u32,
     config: BufferConfig,
     /// True if a partial write is an in-plane read-modify-write.
     modifies: bool,
@@ -76,20 +79,23 @@ pub struct Write {
 }
 
 impl Write {
-    pub fn new(config: &DriveConfig, layout: &Layout) -> Self {
+    /// Writes of an NVM set, with the set's share of the buffer.
+    pub fn new(config: &DriveConfig, layout: &Layout, set: SetId) -> Self {
         let modifies = config.ftl.partial_writes == PartialWrites::Plane;
         let updates = config.ftl.parity.map(|parity| {
             let goes_round = config.scheduler.read_routing.detours().is_some();
             Updates::new(parity, goes_round, layout)
         });
-        let empty = Self::empty(config.buffer.clone(), modifies, layout);
+        let empty = Self::empty(set, config.buffer.clone(), modifies, layout);
         Self { gathers: empty.gathers || updates.is_some(), updates, ..empty }
     }
 
-    fn empty(config: BufferConfig, modifies: bool, layout: &Layout) -> Self {
+    fn empty(set: SetId, config: BufferConfig, modifies: bool, layout: &Layout) -> Self {
         let gathers = config.durability == Durability::None;
-        let units = (config.size.bytes() / layout.unit_bytes) as u32;
+        let units = config.units(layout);
         Self {
+            set,
+            sets: layout.set_count(),
             config,
             modifies,
             gathers,
@@ -115,7 +121,7 @@ impl Write {
     /// Empties the buffer, because the power is cut.
     pub(in crate::device) fn begin_anew(&mut self, layout: &Layout) {
         assert!(self.updates.is_none(), "with parity there is no recovery");
-        *self = Self::empty(self.config.clone(), self.modifies, layout);
+        *self = Self::empty(self.set, self.config.clone(), self.modifies, layout);
     }
 
     /// Updates of stripes; data must have parity.

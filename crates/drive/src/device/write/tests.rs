@@ -140,7 +140,7 @@ fn write() -> Write {
     let loaded = crate::load::load(&format!("{drive}{workload}"), "buffer.toml", &given);
     let (experiment, _) = loaded.unwrap_or_else(|problems| panic!("{problems}"));
     let ftl = crate::device::empty_firmware(&experiment.drive, 1);
-    Write::new(&experiment.drive, &ftl.layout)
+    Write::new(&experiment.drive, &ftl.layout, ftl::SetId(0))
 }
 
 #[test]

@@ -3,6 +3,7 @@
 use crate::device::Time;
 use crate::device::event::Event;
 use crate::device::flash::why::Survey;
+use crate::device::ids::of_tagged;
 use crate::device::ids::{EntryId, RequestId, UpdateId};
 use crate::device::write::Write;
 use crate::device::write::buffer::Stage;
@@ -67,7 +68,10 @@ impl Write {
     pub(in crate::device) fn incomplete(&self, time: &Time) -> impl Iterator<Item = EntryId> {
         let read = self.rmw_reads.iter().map(|(entry, _)| entry);
         let decoded = time.agenda.pending().filter_map(|(_, event)| match event {
-            Event::RestRead(entry) => Some(entry),
+            Event::RestRead(tagged) => {
+                let (set, entry) = of_tagged(self.sets, tagged);
+                (set == self.set).then_some(entry)
+            }
             _ => None,
         });
         read.chain(decoded).chain(self.followers.iter().map(|(_, entry)| *entry))

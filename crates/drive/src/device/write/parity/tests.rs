@@ -98,7 +98,7 @@ fn parity_is_not_computed_from_what_is_lost() {
 #[test]
 fn a_program_waits_for_units_that_come_soon() {
     let device = drive();
-    let mut updates: Updates = (**device.write.updates.as_ref().unwrap()).clone();
+    let mut updates: Updates = (**device.write.whole().updates.as_ref().unwrap()).clone();
     let pool = PoolId(3);
     assert!(!updates.forms(pool), "nothing is ready");
     updates.ready[pool].push_back(Unit::Data(EntryId(0)));
@@ -120,7 +120,7 @@ fn a_stripe_has_one_update_at_a_time() {
         device.submit(now, now, command(page), Priority::Normal, 0);
     }
     device.advance(now);
-    let updates = device.write.updates.as_ref().unwrap();
+    let updates = device.write.whole().updates.as_ref().unwrap();
     let of_first = updates.of(StripeId(0)).expect("it is written");
     // All three are of the first stripe, which has the first unit of each of seven pages.
     assert_eq!(updates.of_stripe.len(), 1);
