@@ -20,6 +20,7 @@ mod recovery;
 mod rounds;
 mod scaled;
 mod scrub;
+mod sets;
 mod space;
 mod streaming;
 mod superblocks;
@@ -108,6 +109,7 @@ fn check_all(
     collection::check_turns(drive, &layout, &mut problems);
     collection::check_copies(drive, &layout, &mut problems);
     detours::check(drive, &geometry, &layout, &mut problems);
+    sets::check(experiment, &geometry, &layout, &mut problems);
     suspension::check_backlog(drive, &layout, &mut problems);
     workloads::check(experiment, &layout, &mut problems);
     levels::check(experiment, &mut problems);

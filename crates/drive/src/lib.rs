@@ -12,6 +12,7 @@ mod history;
 pub mod horizon;
 pub mod load;
 pub mod measure;
+pub mod namespaces;
 pub mod policies;
 pub mod precondition;
 pub mod prepare;

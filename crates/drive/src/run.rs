@@ -20,6 +20,7 @@ use crate::failures;
 use crate::history::History;
 use crate::horizon::{LATEST, LinkLoad};
 use crate::measure::Measured;
+use crate::namespaces;
 use crate::prepare::Prepared;
 use crate::requests::RequestLog;
 use crate::snapshot::Snapshot;
@@ -109,7 +110,6 @@ impl Run {
     ) -> Result<Self, RunError> {
         let streams = Streams::new(experiment.seed);
         let Prepared { mut device, history } = prepared;
-        let capacity = device.ftl().layout.exported_bytes();
         let found: Vec<Option<&Survey>> = surveys.iter().map(Option::as_ref).collect();
         if let Some((_, clash)) = host::name_clashes(&experiment.workload, &found).pop() {
             return Err(clash.into());
@@ -117,7 +117,9 @@ impl Run {
         let mut initiators = Vec::new();
         for (workload, survey) in experiment.workload.iter().zip(surveys) {
             for expanded in workload.expand(survey.as_ref()) {
-                let source = Source::build_surveyed(&expanded, survey.as_ref(), capacity, streams)?;
+                let namespace = namespaces::of_workload(&device.ftl().layout, workload);
+                let source =
+                    Source::build_surveyed(&expanded, survey.as_ref(), namespace, streams)?;
                 initiators.push(Initiator::new(source, workload, experiment));
             }
         }

@@ -23,13 +23,14 @@ const SHARE_TOLERANCE: f64 = 1e-6;
 const THETA_MAX: f64 = 3.0;
 
 impl WorkloadConfig {
-    /// All faults of the configuration for a drive that exports `capacity_bytes`, by key. Empty
-    /// if there are none.
-    pub fn faults(&self, capacity_bytes: u64) -> Vec<Fault> {
+    /// All faults of the configuration for a namespace (of all bytes that a drive exports, if it has one),
+    /// by key. Empty if there are none.
+    pub fn faults(&self, namespace: impl Into<Region>) -> Vec<Fault> {
+        let namespace = namespace.into();
         let mut faults = Faults(Vec::new());
         faults.when(self.name.is_empty(), "name", "a workload needs a name");
-        let region = Region::of(self, capacity_bytes);
-        check_region(region, capacity_bytes, &mut faults);
+        let region = Region::of(self, namespace);
+        check_region(region, namespace, &mut faults);
         match &self.trace {
             Some(trace) => check_trace(self, trace, &mut faults),
             None => check_synthetic(self, region, &mut faults),
@@ -57,11 +58,13 @@ impl Faults {
     }
 }
 
-fn check_region(region: Region, capacity_bytes: u64, faults: &mut Faults) {
-    let capacity = Size::from_bytes(capacity_bytes);
-    let end = region.offset.checked_add(region.bytes);
-    if end.is_none_or(|end| end > capacity_bytes) || region.offset > capacity_bytes {
-        let problem = format!("reaches beyond the drive, which exports {}", capacity.rounded());
+fn check_region(region: Region, namespace: Region, faults: &mut Faults) {
+    let capacity = Size::from_bytes(namespace.bytes);
+    if region.end().is_none_or(|end| Some(end) > namespace.end())
+        || Some(region.offset) > namespace.end()
+    {
+        let of = if namespace.offset > 0 { "its NVM set" } else { "the drive" };
+        let problem = format!("reaches beyond {of}, which exports {}", capacity.rounded());
         faults.when(true, "region", &problem);
         return;
     }

@@ -33,7 +33,12 @@ pub struct WorkloadConfig {
     /// Earliest time of its first request after the start of the run. Default: `0 s`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub start: Option<Time>,
-    /// The part of the drive that it uses. Default: the whole drive.
+    /// The NVM set whose namespace it uses, from 1 on, as NVMe numbers them: addresses are those of the
+    /// namespace. Only for a drive with sets (`drive.ftl.sets`), and needed there.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = 31))]
+    pub nvm_set: Option<u32>,
+    /// The part of the drive, or of the NVM set, that it uses. Default: the whole.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub region: Option<RegionConfig>,
     /// Share of reads, the others being writes: short for `mix = { read = …, write = … }`.

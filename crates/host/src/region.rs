@@ -1,4 +1,4 @@
-//! The part of the drive that an initiator uses.
+//! The part of the drive that an initiator uses, and the namespace that it lies in.
 
 use crate::config::WorkloadConfig;
 
@@ -12,12 +12,27 @@ pub struct Region {
 }
 
 impl Region {
-    /// The region of `config` on a drive of `capacity_bytes`, not yet checked: if it does not
-    /// fit, it has no bytes or reaches beyond the drive.
-    pub(crate) fn of(config: &WorkloadConfig, capacity_bytes: u64) -> Self {
+    /// The region of `config` in a namespace, not yet checked: if it does not fit, it has no bytes or
+    /// reaches beyond the namespace.
+    pub fn of(config: &WorkloadConfig, namespace: Self) -> Self {
         let region = config.region.clone().unwrap_or_default();
         let offset = region.offset.map_or(0, |size| size.bytes());
-        let rest = capacity_bytes.saturating_sub(offset);
-        Self { offset, bytes: region.size.map_or(rest, |size| size.bytes()) }
+        let rest = namespace.bytes.saturating_sub(offset);
+        Self {
+            offset: namespace.offset.saturating_add(offset),
+            bytes: region.size.map_or(rest, |size| size.bytes()),
+        }
+    }
+
+    /// The first byte behind it, if a number can tell it.
+    pub fn end(&self) -> Option<u64> {
+        self.offset.checked_add(self.bytes)
+    }
+}
+
+impl From<u64> for Region {
+    /// The namespace of a drive that exports so many bytes.
+    fn from(bytes: u64) -> Self {
+        Self { offset: 0, bytes }
     }
 }

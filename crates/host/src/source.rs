@@ -43,12 +43,13 @@ impl WorkloadConfig {
     }
 
     /// All faults that forbid the replay of the workload's trace, given its `survey`, on a drive
-    /// that exports `capacity_bytes`.
-    pub fn trace_faults(&self, survey: &Survey, capacity_bytes: u64) -> Vec<HostError> {
+    /// with this namespace.
+    pub fn trace_faults(&self, survey: &Survey, namespace: impl Into<Region>) -> Vec<HostError> {
+        let namespace = namespace.into();
         let mut faults: Vec<HostError> = Vec::new();
         for initiator in self.expand(Some(survey)) {
             let Some(trace) = &initiator.trace else { continue };
-            let region = Region::of(&initiator, capacity_bytes);
+            let region = Region::of(&initiator, namespace);
             for fault in replay::faults(&initiator, trace, survey, region) {
                 // Initiators that share a file share most of its faults.
                 if faults.iter().all(|known| known.to_string() != fault.to_string()) {
@@ -104,16 +105,17 @@ pub fn name_clashes(
 }
 
 impl Source {
-    /// The requests of `config` on a drive that exports `capacity_bytes`, with
-    /// random numbers from `streams`. A trace is surveyed first.
+    /// The requests of `config` to a namespace, with random numbers from `streams`. A trace is
+    /// surveyed first.
     pub fn build(
         config: &WorkloadConfig,
-        capacity_bytes: u64,
+        namespace: impl Into<Region>,
         streams: Streams,
     ) -> Result<Self, HostError> {
-        check(config, capacity_bytes)?;
+        let namespace = namespace.into();
+        check(config, namespace)?;
         let survey = config.survey()?;
-        Self::build_surveyed(config, survey.as_ref(), capacity_bytes, streams)
+        Self::build_surveyed(config, survey.as_ref(), namespace, streams)
     }
 
     /// As [`Source::build`], with an existing survey of the trace.
@@ -123,11 +125,12 @@ impl Source {
     pub fn build_surveyed(
         config: &WorkloadConfig,
         survey: Option<&Survey>,
-        capacity_bytes: u64,
+        namespace: impl Into<Region>,
         streams: Streams,
     ) -> Result<Self, HostError> {
-        check(config, capacity_bytes)?;
-        let region = Region::of(config, capacity_bytes);
+        let namespace = namespace.into();
+        check(config, namespace)?;
+        let region = Region::of(config, namespace);
         let origin = match &config.trace {
             None => Origin::Synthetic(Box::new(Synthetic::build(config, region, streams))),
             Some(trace) => {
@@ -247,8 +250,8 @@ impl Source {
     }
 }
 
-fn check(config: &WorkloadConfig, capacity_bytes: u64) -> Result<(), HostError> {
-    let faults = config.faults(capacity_bytes);
+fn check(config: &WorkloadConfig, namespace: Region) -> Result<(), HostError> {
+    let faults = config.faults(namespace);
     if faults.is_empty() {
         return Ok(());
     }

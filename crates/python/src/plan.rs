@@ -187,7 +187,6 @@ impl Inner {
         &self,
         look: impl Fn(&WorkloadConfig) -> Result<F, HostError>,
     ) -> Result<Vec<Option<F>>, Faults> {
-        let capacity = self.checked.layout.exported_bytes();
         let mut all = Vec::new();
         let mut faults = Vec::new();
         for (index, workload) in self.experiment.workload.iter().enumerate() {
@@ -197,7 +196,8 @@ impl Inner {
                 None
             });
             if let Some(survey) = found.as_ref().and_then(Found::survey) {
-                let refused = workload.trace_faults(survey, capacity);
+                let namespace = drive::namespaces::of_workload(&self.checked.layout, workload);
+                let refused = workload.trace_faults(survey, namespace);
                 faults.extend(refused.into_iter().map(|fault| (index, fault)));
             }
             all.push(found);

@@ -4,9 +4,11 @@
 use super::buffer;
 use crate::device::HOLES_AT_ONCE;
 use crate::experiment::Experiment;
+use crate::namespaces;
 use crate::precondition::filled_units;
 use engine::Streams;
 use ftl::{BinId, FactoryBlocks, Ftl, Layout, Lpn, PoolId, RESERVE, Stream, Thresholds};
+use host::Region;
 use settings::{Problems, counted, each};
 use std::ops::Range;
 
@@ -319,11 +321,9 @@ fn written_units(experiment: &Experiment, layout: &Layout) -> Vec<Range<u32>> {
     let unit = layout.unit_bytes;
     let within = |units: u64| units.min(u64::from(layout.host_units)) as u32;
     let region_of = |workload: &host::WorkloadConfig| {
-        let region = workload.region.as_ref();
-        let begin = region.and_then(|region| region.offset).map_or(0, |size| size.bytes());
-        let size = region.and_then(|region| region.size);
-        let end = size.map_or(u64::MAX, |size| begin.saturating_add(size.bytes()).div_ceil(unit));
-        within(begin / unit)..within(end)
+        let region = Region::of(workload, namespaces::of_workload(layout, workload));
+        let end = region.end().map_or(u64::MAX, |end| end.div_ceil(unit));
+        within(region.offset / unit)..within(end)
     };
     experiment.workload.iter().map(region_of).collect()
 }

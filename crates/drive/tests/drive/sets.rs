@@ -24,12 +24,11 @@ fn drive(cut: &str, more: &[Override]) -> Vec<Override> {
     [&own[..], more].concat()
 }
 
-/// Reads and writes in half of the drive, whose requests are those of its name.
-fn load(name: &str, half: u64, queue_depth: u32) -> String {
+/// Reads and writes in a set, whose requests are those of its name.
+fn load(name: &str, set: u32, queue_depth: u32) -> String {
     format!(
         "[[workload]]\nname = \"{name}\"\nreads = \"50 %\"\nsize = \"4 KiB\"\nqueue_depth = {queue_depth}\n\
-         region = {{ offset = \"{} MiB\", size = \"8 MiB\" }}\nstop = {{ requests = 8000 }}\n",
-        8 * half
+         nvm_set = {set}\nstop = {{ requests = 8000 }}\n"
     )
 }
 
@@ -52,9 +51,9 @@ fn a_set_is_the_same_whether_others_work_or_idle() {
         (vec![set("scheduler.suspension", "{ policy = \"i-es\" }")], 32),
     ] {
         let overrides = drive("{ channels = 2 }", &more);
-        let (alone, digest) = first_set(&[load("one", 0, 4)], &overrides);
+        let (alone, digest) = first_set(&[load("one", 1, 4)], &overrides);
         let (beside, beside_digest) =
-            first_set(&[load("one", 0, 4), load("other", 1, busy)], &overrides);
+            first_set(&[load("one", 1, 4), load("other", 2, busy)], &overrides);
         assert_eq!(digest, beside_digest, "{more:?}");
         let tally = |run: &Run| run.device().ftl().tally_of(SetId(0));
         assert_eq!(tally(&alone), tally(&beside));
@@ -68,8 +67,8 @@ fn a_set_is_the_same_whether_others_work_or_idle() {
 fn sets_of_dies_wait_for_the_channels_that_they_share() {
     let waits = |cut: &str| {
         let overrides = drive(cut, &[]);
-        let (alone, digest) = first_set(&[load("one", 0, 1)], &overrides);
-        let (beside, other) = first_set(&[load("one", 0, 1), load("other", 1, 32)], &overrides);
+        let (alone, digest) = first_set(&[load("one", 1, 1)], &overrides);
+        let (beside, other) = first_set(&[load("one", 1, 1), load("other", 2, 32)], &overrides);
         let rise = mean_ns(&beside, 0, Kind::Read) / mean_ns(&alone, 0, Kind::Read);
         let reads = stats(&beside, 0, Kind::Read);
         let channel = reads.bands.total()[State::ChannelHostRead as usize];

@@ -59,6 +59,7 @@ parts! {
     faults: "drive.nand.faults";
     scrubbing: "drive.ftl.scrub";
     wear: "drive.ftl.wear";
+    sets: "drive.ftl.sets", "workload.nvm_set";
     superblocks: "drive.ftl.superblock";
     tasks: "drive.ftl.tasks";
     buffer: "drive.buffer";

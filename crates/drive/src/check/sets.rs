@@ -1,0 +1,67 @@
+//! NVM sets: workloads that name theirs, and what does not know of sets.
+
+use crate::experiment::Experiment;
+use ftl::{BackgroundBegins, Layout};
+use nand::Geometry;
+use settings::{Problems, counted};
+
+/// Refuses workloads that name no set of the drive, and what would join the sets.
+pub fn check(
+    experiment: &Experiment,
+    geometry: &Geometry,
+    layout: &Layout,
+    problems: &mut Problems,
+) {
+    let Some(sets) = &experiment.drive.ftl.sets else {
+        for (index, workload) in experiment.workload.iter().enumerate() {
+            if workload.nvm_set.is_some() {
+                problems.push(
+                    format!("workload[{index}].nvm_set"),
+                    "the drive has no NVM sets; give drive.ftl.sets, or leave this out",
+                );
+            }
+        }
+        return;
+    };
+    let count = layout.set_count();
+    for (index, workload) in experiment.workload.iter().enumerate() {
+        let path = format!("workload[{index}].nvm_set");
+        match workload.nvm_set {
+            None => problems.push(
+                path,
+                format!("the drive has {count} NVM sets (drive.ftl.sets), each with a namespace of its own; choose one from 1 to {count}"),
+            ),
+            Some(set) if set == 0 || set > count => {
+                problems.push(path, format!("{set} is none of the sets 1 to {count}"));
+            }
+            Some(_) => {}
+        }
+    }
+    if sets.channels > 1
+        && !(geometry.channels / sets.channels).is_multiple_of(geometry.gang_channels)
+    {
+        let gang = counted(geometry.gang_channels, "channel");
+        problems.push("drive.ftl.sets.channels", format!("a gang of {gang} (drive.geometry.gang) would lie in several sets; choose fewer parts"));
+    }
+    check_beside(experiment, problems);
+}
+
+/// Refuses what does not know of sets yet.
+fn check_beside(experiment: &Experiment, problems: &mut Problems) {
+    let drive = &experiment.drive;
+    let (ftl, gc) = (&drive.ftl, &drive.ftl.gc);
+    for (is_given, key) in [
+        (drive.recovery.is_some(), "drive.recovery"),
+        (ftl.scrub.is_some(), "drive.ftl.scrub"),
+        (ftl.tasks.is_some(), "drive.ftl.tasks"),
+        (gc.idle_gap.is_some(), "drive.ftl.gc.idle_gap"),
+        (gc.at_once.is_some(), "drive.ftl.gc.at_once"),
+        (gc.background_begins == BackgroundBegins::QuietChannel, "drive.ftl.gc.background_begins"),
+        (drive.scheduler.rounds.is_some(), "drive.scheduler.rounds"),
+        (experiment.run.untimed, "run.untimed"),
+    ] {
+        if is_given {
+            problems.push(key, "does not know of NVM sets yet; leave it out, or drive.ftl.sets");
+        }
+    }
+}

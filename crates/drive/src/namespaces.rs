@@ -1,0 +1,17 @@
+//! Namespaces: the addresses that an initiator uses. A drive has one, or one for each NVM set.
+
+use ftl::{Layout, SetId};
+use host::{Region, WorkloadConfig};
+
+/// The namespace of an NVM set; of the whole drive without sets.
+pub fn of_set(layout: &Layout, set: SetId) -> Region {
+    let bytes = layout.exported_bytes() / u64::from(layout.set_count());
+    Region { offset: u64::from(set.0) * bytes, bytes }
+}
+
+/// The namespace of a workload: of the first set if it names one that is not there.
+pub fn of_workload(layout: &Layout, workload: &WorkloadConfig) -> Region {
+    let named = workload.nvm_set.unwrap_or(1).saturating_sub(1);
+    let set = if named < layout.set_count() { named } else { 0 };
+    of_set(layout, SetId(set))
+}

@@ -1,0 +1,63 @@
+//! NVM sets: the flash of each, and the one that a workload uses. On the drive here 4 channels have 2
+//! dies each, and bins take turns.
+
+use crate::common::{Override, set};
+use crate::directions::case::{Case, Scene, case};
+use crate::directions::requests::PAGE;
+use ftl::{Lpn, SetId, Source};
+use host::Kind;
+use std::collections::BTreeSet;
+
+fn dies() -> Vec<Override> {
+    vec![
+        set("geometry.channels", 4),
+        set("geometry.dies_per_package", 2),
+        set("ftl.over_provisioning.exported", "16 MiB"),
+    ]
+}
+
+/// Channels and dies that hold the first 16 pages.
+fn spread(scene: &Scene) -> [u64; 2] {
+    let mut bench = scene.bench();
+    bench.alone(Kind::Write, 0, 16 * PAGE);
+    let ftl = bench.device.ftl();
+    let plane = |lpn| {
+        let block = ftl.layout.block(ftl.lookup(Lpn(lpn)).expect("it is written"));
+        ftl.layout.first_plane(ftl.layout.bin(block), 0).0
+    };
+    let dies: BTreeSet<u32> = (0..16).map(plane).collect();
+    let channels: BTreeSet<u32> = dies.iter().map(|die| die / 2).collect();
+    [channels.len() as u64, dies.len() as u64]
+}
+
+/// Units that hosts have written to each set.
+fn written(scene: &Scene) -> [u64; 2] {
+    let run = scene.run();
+    let ftl = run.device().ftl();
+    [0, 1].map(|set| ftl.tally_of(SetId(set)).units[Source::Host as usize])
+}
+
+pub fn cases() -> Vec<Case> {
+    let load = "[[workload]]\nname = \"load\"\nreads = \"0 %\"\nsize = \"4 KiB\"\nnvm_set = 1\n\
+                [run]\nrequests = 100\n";
+    let of = |cut: &str| [&dies()[..], &[set("ftl.sets", cut)]].concat();
+    vec![
+        case("drive.ftl.sets.channels")
+            .given(&of("{ dies = 2 }"))
+            .text(load)
+            .see("channels and dies of 16 pages", spread)
+            .left_out([4, 4])
+            .under([("2", [2, 2]), ("4", [1, 1])]),
+        case("drive.ftl.sets.dies")
+            .given(&of("{ channels = 2 }"))
+            .text(load)
+            .see("channels and dies of 16 pages", spread)
+            .left_out([2, 4])
+            .under([("2", [2, 2])]),
+        case("workload.nvm_set")
+            .given(&of("{ channels = 2 }"))
+            .text(load)
+            .see("units written to the sets", written)
+            .under([("1", [100, 0]), ("2", [0, 100])]),
+    ]
+}
