@@ -1,6 +1,7 @@
 //! NVM sets: what happens in one costs nothing in another, except what all share.
 
 use crate::common::{Override, experiment, mean_ns, run_fast, set, stats};
+use crate::errors;
 use drive::Run;
 use ftl::SetId;
 use host::Kind;
@@ -48,6 +49,8 @@ fn a_set_is_the_same_whether_others_work_or_idle() {
         (vec![set("ftl.unit", "8 KiB")], 16),
         (vec![set("buffer.durability", "capacitor")], 16),
         (vec![set("buffer.durability", "capacitor"), set("buffer.flush", WATERMARK)], 64),
+        // Half of the codewords have more errors than the code corrects.
+        ([&errors::errors(75.0, 0.01)[..], &[set("nand.errors.counting", "drawn")]].concat(), 16),
         (vec![set("scheduler.suspension", "{ policy = \"i-es\" }")], 32),
     ] {
         let overrides = drive("{ channels = 2 }", &more);

@@ -25,7 +25,7 @@ use engine::{IdOrNone, Instant, Slab, Span, Stream, Streams};
 use faults::Faults;
 use ftl::read_recovery::ReadRecovery;
 use ftl::scrub::{Needs, Polled};
-use ftl::{Batch, BinId, Ftl, RecoveryLevel, RecoveryLevels};
+use ftl::{Batch, BinId, BySet, Ftl, RecoveryLevel, RecoveryLevels, SetId};
 use metrics::{Blame, Holder};
 use nand::Geometry;
 use nand::errors::{Code, Counting, SoftDecoding, Wrong, thin};
@@ -54,7 +54,8 @@ pub struct Errors {
     words_of_unit: u32,
     // ---- state ----
     rates: Rates,
-    numbers: Stream,
+    /// Random numbers, by NVM set.
+    numbers: BySet<Stream>,
     recoveries: Slab<RecoveryId, Recovery>,
     /// The recovery of each operation, by its number.
     of_operation: Vec<IdOrNone<RecoveryId>>,
@@ -83,6 +84,8 @@ struct Recovery {
     /// The source of the first read, and its read recovery level.
     holder: Holder,
     level: RecoveryLevel,
+    /// The NVM set of what is read.
+    set: SetId,
     /// True once a fault of flash was met.
     is_faulty: bool,
     /// Time of sensing and transfers that was charged before the present attempt.
@@ -110,6 +113,7 @@ impl Recovery {
             senses_left: 0,
             holder: Holder::HostRead,
             level: RecoveryLevel::DEFAULT,
+            set: SetId(0),
             is_faulty: false,
             served: [Span::ZERO; 2],
             op,
@@ -151,6 +155,8 @@ pub struct ReadOf {
     /// True if a host lacks what this read does not bring.
     pub is_wanted: bool,
     pub level: RecoveryLevel,
+    /// The NVM set that it reads from.
+    pub set: SetId,
 }
 
 impl Errors {
@@ -175,7 +181,10 @@ impl Errors {
                 / (geometry.page_bytes / u64::from(words)))
             .max(1)) as u32,
             rates: Rates::new(config, ftl, streams),
-            numbers: streams.stream("errors.reads"),
+            numbers: BySet::from_fn(ftl.layout.set_count(), |set| match ftl.layout.sets {
+                None => streams.stream("errors.reads"),
+                Some(_) => streams.stream(&format!("errors.reads.set-{}", set.0)),
+            }),
             recoveries: Slab::default(),
             of_operation: Vec::new(),
             wrong: Vec::new(),
@@ -250,16 +259,18 @@ impl Errors {
             self.counters.expected +=
                 self.expected_units((ftl, now), read, [plane, row], (rate, words));
         }
-        self.find_wrong(rate, words, range.start);
+        self.find_wrong(read.set, rate, words, range.start);
     }
 
     /// Adds the codewords of a page that cannot be decoded; `first` is the number of its first.
     #[inline]
-    fn find_wrong(&mut self, rate: f64, words: u32, first: u32) {
+    fn find_wrong(&mut self, set: SetId, rate: f64, words: u32, first: u32) {
         let Some(code) = &mut self.code else { return };
         let found = self.wrong.len();
         match self.counting {
-            Counting::Drawn => code.decode(rate, words, &mut self.numbers, &mut self.wrong),
+            Counting::Drawn => {
+                code.decode(rate, words, &mut self.numbers[set], &mut self.wrong);
+            }
             Counting::Expected => {
                 let errors = (f64::from(code.errors().bits()) * rate) as u32;
                 if errors > code.corrects() {
@@ -274,10 +285,11 @@ impl Errors {
     /// with the same probability.
     fn decode_again(&mut self, id: RecoveryId) {
         let (recovery, scale) = (&mut self.recoveries[id], self.re_read_scale);
+        let numbers = &mut self.numbers[recovery.set];
         let most = self.code.as_ref().map_or(u32::MAX, Code::corrects);
         for wrong in recovery.wrong.iter_mut().filter(|wrong| !wrong.is_faulty()) {
             wrong.errors = match self.counting {
-                Counting::Drawn => thin(wrong.errors, scale, &mut self.numbers),
+                Counting::Drawn => thin(wrong.errors, scale, numbers),
                 Counting::Expected => (f64::from(wrong.errors) / scale) as u32,
             };
             self.counters.decoded_again(wrong.errors);

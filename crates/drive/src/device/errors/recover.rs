@@ -247,8 +247,8 @@ impl Base {
         let of = self.flash.transferred(id);
         // An operation that has ended is behind its last row.
         let (rows, row) = (of.rows, row - of.rows);
-        let words = self.words_of(id);
-        ReadOf { at, row, rows, planes: of.planes, words, holder, is_wanted, level }
+        let (words, set) = (self.words_of(id), self.set_of_bin(op.bin));
+        ReadOf { at, row, rows, planes: of.planes, words, holder, is_wanted, level, set }
     }
 
     /// Ends the recovery of a read whose data cannot be read. Its owner gets the number of mapping
@@ -311,7 +311,7 @@ impl Errors {
         std::mem::swap(&mut recovery.wrong, &mut self.wrong);
         (recovery.re_reads, recovery.softly, recovery.senses_left) = (0, false, 0);
         (recovery.holder, recovery.served) = (read.holder, [Span::ZERO; 2]);
-        recovery.level = read.level;
+        (recovery.level, recovery.set) = (read.level, read.set);
         recovery.is_faulty = recovery.wrong.iter().any(Wrong::is_faulty);
         (recovery.op, recovery.rebuild) = (op, Rebuild::No);
         recovery.of_member.clear();
