@@ -4,8 +4,9 @@
 use crate::device::{Completion, Counters, Device, ErrorCounters, ScrubCounts, TaskCounts};
 use crate::experiment::Experiment;
 use crate::requests::RequestLog;
+use engine::ids::Id;
 use engine::{Instant, Span};
-use ftl::Tally;
+use ftl::{SetId, Tally};
 use host::{Command, Kind};
 use metrics::{Bands, BatchMeans, Blame, Field, Latency, Merge, Number, Series, Slowest, State};
 use std::cmp::Reverse;
@@ -100,6 +101,8 @@ struct Mark {
     scrub: Option<ScrubCounts>,
     tasks: Option<TaskCounts>,
     tally: Tally,
+    /// The same by NVM set.
+    tallies: Vec<Tally>,
     units: Vec<Span>,
     channels: Vec<Span>,
     held: Option<Vec<Span>>,
@@ -114,6 +117,9 @@ impl Mark {
             scrub: device.scrub_counts(),
             tasks: device.task_counts(),
             tally: device.ftl().tally,
+            tallies: (0..device.ftl().layout.set_count())
+                .map(|set| device.ftl().tally_of(SetId(set)))
+                .collect(),
             units: device.unit_busy(),
             channels: device.channel_busy(),
             held: device.unit_held(),
@@ -426,6 +432,11 @@ impl Measured {
     pub fn tally(&self) -> Tally {
         let (begin, end) = self.marks();
         end.tally.since(&begin.tally)
+    }
+    /// Those of an NVM set.
+    pub fn tally_of(&self, set: SetId) -> Tally {
+        let (begin, end) = self.marks();
+        end.tallies[set.index()].since(&begin.tallies[set.index()])
     }
     /// Share of the counted time that each unit was busy.
     pub fn unit_utilisation(&self) -> Vec<f64> {

@@ -5,6 +5,7 @@ mod failures;
 mod notes;
 mod recovery;
 mod scrub;
+mod sets;
 mod starvation;
 mod steady;
 mod tables;
@@ -72,6 +73,7 @@ pub fn summary(
         "write_amplification": write_amplification(measured, &checked.layout),
         "collection": collection(measured, checked.layout.data_units(Stream::Gc), is_untimed),
         "detours": detours(measured),
+        "sets": sets::of_run(run, measured),
         "wear": wear(run.device().ftl(), &experiment.drive.nand, measured),
         "utilisation": {
             "units": busy(&measured.unit_utilisation()),

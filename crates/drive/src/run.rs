@@ -26,6 +26,7 @@ use crate::requests::RequestLog;
 use crate::snapshot::Snapshot;
 use crate::starvation::Watch;
 use engine::{Agenda, Instant, Slab, Span, Streams};
+use ftl::Layout;
 use host::Source;
 use initiator::{Coming, Drawn, Initiator};
 use nand::Geometry;
@@ -114,15 +115,7 @@ impl Run {
         if let Some((_, clash)) = host::name_clashes(&experiment.workload, &found).pop() {
             return Err(clash.into());
         }
-        let mut initiators = Vec::new();
-        for (workload, survey) in experiment.workload.iter().zip(surveys) {
-            for expanded in workload.expand(survey.as_ref()) {
-                let namespace = namespaces::of_workload(&device.ftl().layout, workload);
-                let source =
-                    Source::build_surveyed(&expanded, survey.as_ref(), namespace, streams)?;
-                initiators.push(Initiator::new(source, workload, experiment));
-            }
-        }
+        let initiators = initiators(experiment, surveys, &device.ftl().layout)?;
         make_ready(experiment, &mut device);
         let names = initiators.iter().map(|initiator| initiator.source.name().to_owned()).collect();
         let mut run = Self {
@@ -411,4 +404,22 @@ fn expected_requests(experiment: &Experiment, surveys: &[Option<Survey>]) -> Opt
     };
     let mut each = experiment.workload.iter().zip(surveys).map(expected);
     each.try_fold(0u64, |sum, expected| Some(sum.saturating_add(expected?)))
+}
+
+/// The initiators of an experiment, each with its own part of its namespace.
+fn initiators(
+    experiment: &Experiment,
+    surveys: &[Option<Survey>],
+    layout: &Layout,
+) -> Result<Vec<Initiator>, RunError> {
+    let streams = Streams::new(experiment.seed);
+    let mut initiators = Vec::new();
+    for (workload, survey) in experiment.workload.iter().zip(surveys) {
+        let namespace = namespaces::of_workload(layout, workload);
+        for expanded in workload.expand(survey.as_ref()) {
+            let source = Source::build_surveyed(&expanded, survey.as_ref(), namespace, streams)?;
+            initiators.push(Initiator::new(source, workload, experiment));
+        }
+    }
+    Ok(initiators)
 }

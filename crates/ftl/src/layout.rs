@@ -4,10 +4,11 @@
 //! the firmware needs no geometry. The layout decodes from the number only the planes that a
 //! flash operation occupies.
 
-use crate::allocation::{AllocationConfig, PoolLevel};
+use crate::allocation::PoolLevel;
 use crate::config::{FtlConfig, ParityConfig};
 use crate::gc::Gain;
 use crate::ids::{Batch, BinId, BlockId, Lpn, PoolId, Ppn, SetId};
+use crate::pools::{pool_of_bin, pools};
 use crate::sets::Sets;
 use crate::streams::Stream;
 use crate::stripes::Stripes;
@@ -115,14 +116,12 @@ impl Layout {
         let logical = exported / u128::from(unit) / sets * sets;
         let stripe = config.allocation.stripe.map_or(units_per_batch * unit, |size| size.bytes());
         sound(Self::space_faults(physical, [logical, 0], stripe, unit))?;
-        let mut pools = Self::pools(geometry, planes_per_bin, config);
+        let mut pools = pools(geometry, planes_per_bin, config);
         let superblocks = Self::superblocks(geometry, config, &mut pools);
         let stripes = Self::stripes(config, pools.len(), logical as u32, (stripe / unit) as u32)?;
         let pools_of_set = pools.len() as u32 / sets as u32;
         let layout = Self {
-            sets: config
-                .sets
-                .map(|of| Sets::new(of.count(), logical as u32 / of.count(), pools_of_set)),
+            sets: config.sets.map(|of| of.of_units(logical as u32, pools_of_set)),
             stripes: None,
             superblocks,
             lanes,
@@ -147,9 +146,7 @@ impl Layout {
             batch: Divisor::new(units_per_batch as u32),
             planes_per_bin,
             blocks_per_home: geometry.blocks_per_plane,
-            planes_of_slot: (0..units_per_batch)
-                .map(|slot| Self::planes_of_bytes(slot * unit, (slot + 1) * unit, page, planes))
-                .collect(),
+            planes_of_slot: Self::planes_of_slots(units_per_batch, unit, (page, planes)),
             whole_batch: low_bits(units_per_batch as u32),
             unit_shift: unit.is_power_of_two().then_some(unit.trailing_zeros()),
         };
@@ -362,6 +359,12 @@ impl Layout {
         faults
     }
 
+    /// The planes that hold each unit of a batch.
+    fn planes_of_slots(units: u64, unit: u64, (page, planes): (u64, u32)) -> Vec<u64> {
+        let of = |slot| Self::planes_of_bytes(slot * unit, (slot + 1) * unit, page, planes);
+        (0..units).map(of).collect()
+    }
+
     /// The planes that hold bytes `from..to` of a batch: bit `i` for plane `i`.
     fn planes_of_bytes(from: u64, to: u64, page: u64, planes: u32) -> u64 {
         (from / page..to.div_ceil(page)).fold(0, |mask, at| mask | 1 << (at % u64::from(planes)))
@@ -385,72 +388,6 @@ impl Layout {
             PoolLevel::Gang => geometry.planes_per_channel() * geometry.gang_channels,
             PoolLevel::Drive => geometry.planes(),
         }
-    }
-
-    /// The bins of each pool, pools and bins both in turn order.
-    fn pools(geometry: &Geometry, planes_per_bin: u32, config: &FtlConfig) -> Vec<Vec<BinId>> {
-        let AllocationConfig { pool: level, order, .. } = &config.allocation;
-        // Number of bins in one part of each level; 1 if the part lies inside a bin.
-        let bins_in = |planes: u32| (planes / planes_per_bin).max(1);
-        let die = bins_in(geometry.planes_per_die);
-        let package = bins_in(geometry.planes_per_die * geometry.dies_per_package);
-        let channel = bins_in(geometry.planes_per_channel());
-        let counts = |letter| match letter {
-            'C' => bins_in(geometry.planes()) / channel,
-            'W' => channel / package,
-            'D' => package / die,
-            _ => die,
-        };
-        let bin_at = |c, w, d, p| BinId(c * channel + w * package + d * die + p);
-        // A bin that covers several channels or dies has their first numbers.
-        let set_of = |c: u32, w: u32, d: u32| {
-            let first_die = w * geometry.dies_per_package + d;
-            config.sets.map_or(SetId(0), |sets| sets.of_die(geometry, c, first_die))
-        };
-        // Coordinates of the pool that a bin belongs to: its set, and those that its level fixes.
-        let pool_key = |c: u32, w: u32, d: u32, p: u32| {
-            let of_level = match level {
-                PoolLevel::Plane => (c, w, d, p),
-                PoolLevel::Die => (c, w, d, 0),
-                PoolLevel::Package => (c, w, 0, 0),
-                PoolLevel::Channel => (c, 0, 0, 0),
-                PoolLevel::Gang => (c / geometry.gang_channels, 0, 0, 0),
-                PoolLevel::Drive => (0, 0, 0, 0),
-            };
-            (set_of(c, w, d), of_level)
-        };
-        let letters: Vec<char> = order.chars().collect();
-        let total: u32 = letters.iter().map(|letter| counts(*letter)).product();
-        let mut keys = Vec::new();
-        let mut pools: Vec<Vec<BinId>> = Vec::new();
-        let mut index_of = std::collections::BTreeMap::new();
-        for turn in 0..total {
-            // The first letter varies fastest.
-            let mut rest = turn;
-            let (mut c, mut w, mut d, mut p) = (0, 0, 0, 0);
-            for letter in &letters {
-                let count = counts(*letter);
-                let digit = rest % count;
-                rest /= count;
-                match letter {
-                    'C' => c = digit,
-                    'W' => w = digit,
-                    'D' => d = digit,
-                    _ => p = digit,
-                }
-            }
-            let key = pool_key(c, w, d, p);
-            let pool = *index_of.entry(key).or_insert_with(|| {
-                keys.push(key);
-                pools.push(Vec::new());
-                pools.len() - 1
-            });
-            pools[pool].push(bin_at(c, w, d, p));
-        }
-        // The pools of a set are neighbours, each set's in turn order.
-        let mut in_sets: Vec<usize> = (0..pools.len()).collect();
-        in_sets.sort_by_key(|pool| keys[*pool].0);
-        in_sets.into_iter().map(|pool| std::mem::take(&mut pools[pool])).collect()
     }
 
     /// Physical units in a block.
@@ -725,15 +662,6 @@ impl Layout {
             None => byte / self.unit_bytes,
         } as u32)
     }
-}
-
-/// The pool of each bin.
-fn pool_of_bin(pools: &[Vec<BinId>], bins: u32) -> Column<BinId, PoolId> {
-    let mut pool_of_bin = Column::filled(PoolId(0), bins as usize);
-    for (pool, members) in pools.iter().enumerate() {
-        members.iter().for_each(|bin| pool_of_bin[*bin] = PoolId::from_index(pool));
-    }
-    pool_of_bin
 }
 
 /// Joins the bins of one pool, each of one die, to bins of `lanes` dies: dies and bins in turn order.

@@ -39,6 +39,15 @@ impl SetsConfig {
         self.channels * self.dies
     }
 
+    /// Sets that share so many logical units equally, and have so many pools each.
+    pub(crate) fn of_units(&self, logical: u32, pools: u32) -> Sets {
+        Sets {
+            count: self.count(),
+            units: Divisor::new(logical / self.count()),
+            pools: Divisor::new(pools),
+        }
+    }
+
     /// Contradictions with the flash, each with its key below `sets`.
     pub(crate) fn faults(&self, geometry: &Geometry) -> Vec<(&'static str, String)> {
         let dies = geometry.dies_per_package * geometry.packages_per_channel;
@@ -85,10 +94,6 @@ pub struct Sets {
 }
 
 impl Sets {
-    /// Sets of so many logical units and pools each.
-    pub(crate) fn new(count: u32, units: u32, pools: u32) -> Self {
-        Self { count, units: Divisor::new(units), pools: Divisor::new(pools) }
-    }
     /// Number of sets.
     pub fn count(&self) -> u32 {
         self.count

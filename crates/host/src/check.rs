@@ -30,7 +30,8 @@ impl WorkloadConfig {
         let mut faults = Faults(Vec::new());
         faults.when(self.name.is_empty(), "name", "a workload needs a name");
         let region = Region::of(self, namespace);
-        check_region(region, namespace, &mut faults);
+        let of = if self.nvm_set.is_some() { "its NVM set" } else { "the drive" };
+        check_region(region, (namespace, of), &mut faults);
         match &self.trace {
             Some(trace) => check_trace(self, trace, &mut faults),
             None => check_synthetic(self, region, &mut faults),
@@ -58,12 +59,11 @@ impl Faults {
     }
 }
 
-fn check_region(region: Region, namespace: Region, faults: &mut Faults) {
+fn check_region(region: Region, (namespace, of): (Region, &str), faults: &mut Faults) {
     let capacity = Size::from_bytes(namespace.bytes);
     if region.end().is_none_or(|end| Some(end) > namespace.end())
         || Some(region.offset) > namespace.end()
     {
-        let of = if namespace.offset > 0 { "its NVM set" } else { "the drive" };
         let problem = format!("reaches beyond {of}, which exports {}", capacity.rounded());
         faults.when(true, "region", &problem);
         return;

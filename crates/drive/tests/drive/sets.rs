@@ -1,6 +1,6 @@
 //! NVM sets: what happens in one costs nothing in another, except what all share.
 
-use crate::common::{Override, experiment, mean_ns, run_fast, set, stats};
+use crate::common::{Override, experiment, mean_ns, run_fast, set, stats, try_experiment};
 use crate::errors;
 use drive::Run;
 use ftl::SetId;
@@ -81,4 +81,44 @@ fn sets_of_dies_wait_for_the_channels_that_they_share() {
     assert!(is_same && rise == 1.0 && channel == 0);
     let (is_same, rise, channel) = waits("{ dies = 2 }");
     assert!(!is_same && rise > 1.0 && channel > 0, "{rise} {channel}");
+}
+
+#[test]
+fn the_sets_add_up_to_the_drive() {
+    let overrides = drive("{ channels = 2, dies = 2 }", &[set("run.warm_up.requests", 2_000)]);
+    let texts = [load("one", 1, 4), load("other", 4, 16)];
+    let run = run_fast(&experiment(&texts.concat(), &overrides));
+    let (all, mut left) = (run.measured().tally(), run.measured().tally());
+    for of in (0..4).map(|set| run.measured().tally_of(SetId(set))) {
+        left = left.since(&of);
+    }
+    assert_eq!(left, ftl::Tally::default(), "{all:?}");
+    let written = [0, 1, 2, 3].map(|set| run.measured().tally_of(SetId(set)).units[0] > 0);
+    assert_eq!(written, [true, false, false, true]);
+}
+
+#[test]
+fn workloads_name_the_set_that_they_use() {
+    let refused = |text: &str, cut: &str| {
+        let mut given = drive(cut, &[]);
+        if cut.is_empty() {
+            given.retain(|(key, _)| *key != "ftl.sets");
+        }
+        try_experiment(text, &given).err().unwrap_or_default()
+    };
+    let named = |set: u32| load("one", set, 4);
+    for (text, cut, expected) in [
+        (named(3), "{ channels = 2 }", "workload[0].nvm_set: 3 is none of the sets 1 to 2"),
+        (named(1), "", "workload[0].nvm_set: the drive has no NVM sets"),
+        (named(1).replace("nvm_set = 1", ""), "{ channels = 2 }", "choose one from 1 to 2"),
+        (
+            named(1).replace("nvm_set = 1", "nvm_set = 1\nregion = { offset = \"9 MiB\" }"),
+            "{ channels = 2 }",
+            "workload[0].region: reaches beyond its NVM set, which exports 8 MiB",
+        ),
+        (named(1), "{ channels = 8 }", "sets.channels: 8 does not divide the 4 channels"),
+    ] {
+        let problems = refused(&text, cut);
+        assert!(problems.contains(expected), "{expected}: {problems}");
+    }
 }
