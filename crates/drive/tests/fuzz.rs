@@ -65,6 +65,7 @@ fn campaign() {
         Some("failures") => Some("\nfailures = ["),
         Some("faults") => Some("\nfaults = {"),
         Some("superblocks") => Some("\nsuperblock = {"),
+        Some("sets") => Some("\nsets = {"),
         Some("scrubbing") => Some("\ntask = \"own\""),
         Some("tasks") => Some("\ntasks = {"),
         _ => None,
@@ -72,7 +73,7 @@ fn campaign() {
     let only = only.filter(|_| has.is_none()).map(|only| {
         let known = Kind::ALL.into_iter().find(|kind| kind.name() == only);
         known.expect(
-            "FLASHSCAPE_FUZZ_ONLY is drive, trace, text, failures, faults, superblocks, scrubbing or tasks",
+            "FLASHSCAPE_FUZZ_ONLY is drive, trace, text, failures, faults, superblocks, sets, scrubbing or tasks",
         )
     });
     let campaign = Campaign {

@@ -4,6 +4,7 @@
 
 use super::faults::with_faults;
 use super::scrubber::with_scrubber;
+use super::sets::with_sets;
 use super::superblocks::with_superblocks;
 use super::tasks::with_tasks;
 use drive::check::check;
@@ -146,6 +147,11 @@ pub fn experiment_of(dice: &[u32], initiate: &mut Initiate<'_>) -> String {
     }
     if power.once_in(2)
         && let Some(with) = with_faults(&text, &mut power)
+    {
+        text = with;
+    }
+    if power.once_in(4)
+        && let Some(with) = with_sets(&text, &mut power)
     {
         text = with;
     }

@@ -104,7 +104,7 @@ fn replace_value(text: &mut String, key: &str, value: &str) {
     text.replace_range(from..to, value);
 }
 
-fn without_lines(text: &str, keys: &[&str]) -> String {
+pub fn without_lines(text: &str, keys: &[&str]) -> String {
     let is_kept = |line: &&str| !keys.iter().any(|key| line.starts_with(key));
     let lines: Vec<&str> = text.lines().filter(is_kept).collect();
     lines.join("\n") + "\n"

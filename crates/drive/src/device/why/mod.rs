@@ -86,7 +86,8 @@ impl Walk<'_> {
         let Device { base, port, .. } = self.device;
         let write = self.write;
         let reads = self.flash.owned(|owner| port.part_of(id, owner).is_some());
-        let entries = write.awaited_by(id, &base.time, &self.flash).into_iter();
+        let flying: Vec<EntryId> = self.programs().map(|(_, entry)| entry).collect();
+        let entries = write.awaited_by(id, &base.time, &flying).into_iter();
         let due = port.due(&base.time, id).map(|(event, at)| self.due(event, at));
         let admission = write.admission(id).map(|waits| self.admission(waits, port.since(id)));
         let bus = port.waits_for_bus(id).map(|(crossing, since)| bus(crossing, since));

@@ -2,7 +2,6 @@
 
 use crate::device::Time;
 use crate::device::event::Event;
-use crate::device::flash::why::Survey;
 use crate::device::ids::of_tagged;
 use crate::device::ids::{EntryId, RequestId, UpdateId};
 use crate::device::write::Write;
@@ -41,18 +40,17 @@ impl Write {
     }
 
     /// Entries that a request waits for: for a read, data that is not complete; for a write that is
-    /// acknowledged from flash, its own data.
+    /// acknowledged from flash, its own data. `flying` are the entries that programs carry.
     pub(in crate::device) fn awaited_by(
         &self,
         id: RequestId,
         time: &Time,
-        flash: &Survey<'_>,
+        flying: &[EntryId],
     ) -> Vec<EntryId> {
         let is_own = |entry: &EntryId| {
             self.buffer.entry(*entry).writer.is_some_and(|(writer, _)| writer == id)
         };
         let listed = self.pools.ids().flat_map(|pool| self.buffer.waiting_in(pool));
-        let flying: Vec<EntryId> = flash.programs().map(|(_, entry)| entry).collect();
         let in_updates: Vec<EntryId> =
             self.updates.iter().flat_map(|updates| updates.entries()).collect();
         let ready = self.updates.iter().flat_map(|updates| updates.ready_entries());
