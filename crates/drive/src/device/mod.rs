@@ -165,11 +165,14 @@ impl Device {
         match &self.base.audit {
             Some(audit) => {
                 let layout = &self.base.space.ftl.layout;
+                // Asked for each unit, so a drive without sets does not look for its set.
+                let whole = (self.write.count() == 1).then(|| self.write.first());
+                let write = |lpn| whole.unwrap_or_else(|| &self.write[layout.set_of(lpn)]);
                 let buffered = |lpn| {
-                    let buffer = &self.write[layout.set_of(lpn)].buffer;
+                    let buffer = &write(lpn).buffer;
                     buffer.find(lpn).map(|entry| buffer.token(entry))
                 };
-                let apart = |lpn| self.write[layout.set_of(lpn)].apart(lpn);
+                let apart = |lpn| write(lpn).apart(lpn);
                 let outstanding = self.base.outstanding();
                 audit.finish(&self.base.space.ftl, outstanding, (buffered, apart))
             }
