@@ -46,10 +46,15 @@ def tenants(result: Measured) -> Rows:
 
 
 def part(workload: Mapping[str, Any]) -> str:
-    """Return a workload's part of the drive."""
+    """Return a workload's part of the drive, or of its NVM set."""
     region = workload.get("region") or {}
-    if not region:
-        return "the whole"
+    if (nvm_set := workload.get("nvm_set")) is not None:
+        name = f"NVM set {nvm_set}"
+        return f"{name}, {_range(region)}" if region else name
+    return _range(region) if region else "the whole"
+
+
+def _range(region: Mapping[str, Any]) -> str:
     begin = units.size_of(region.get("offset", "0 B"))
     if "size" not in region:
         return f"{units.size(begin)} to the end"

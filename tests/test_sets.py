@@ -1,0 +1,72 @@
+"""NVM sets from the outside: results, the command's words, and refusals."""
+
+from __future__ import annotations
+
+import pytest
+
+import flashscape as fs
+from flashscape.report.rows import part
+
+TWO = {
+    "drive": {
+        "preset": "dc-tlc",
+        "geometry": {"blocks_per_plane": 40, "pages_per_block": 64},
+        "ftl": {"over_provisioning": {"exported": "4 GB"}, "sets": {"channels": 4}},
+    },
+    "precondition": {"fill": "random"},
+    "workload": [
+        {
+            "name": "reader",
+            "nvm_set": 1,
+            "reads": "100 %",
+            "size": "4 KiB",
+            "queue_depth": 1,
+            "stop": {"requests": 2_000},
+        },
+        {
+            "name": "writer",
+            "nvm_set": 2,
+            "reads": "0 %",
+            "size": "16 KiB",
+            "queue_depth": 16,
+            "stop": {"requests": 4_000},
+        },
+    ],
+}
+
+
+def test_reads_do_not_notice_writes_to_another_set():
+    result = fs.run(TWO)
+    reads = result.summary["initiators"][0]["read"]["latency_ns"]
+    # Sense, transfer of a mapping unit, decoding, and the link: the same for each read.
+    assert reads["min"] == reads["max"]
+    of_sets = result.summary["sets"]
+    assert [of["set"] for of in of_sets] == [1, 2, 3, 4]
+    assert [of["programmed_bytes"] > 0 for of in of_sets] == [False, True, False, False]
+    alone = {**TWO, "workload": TWO["workload"][:1]}
+    assert fs.run(alone).summary["sets"][0]["digest"] == of_sets[0]["digest"]
+
+
+def test_a_drive_without_sets_has_none():
+    drive = {**TWO["drive"], "ftl": {"over_provisioning": {"exported": "4 GB"}}}
+    workloads = [{k: v for k, v in of.items() if k != "nvm_set"} for of in TWO["workload"]]
+    result = fs.run({**TWO, "drive": drive, "workload": workloads})
+    assert result.summary["sets"] is None
+    reads = result.summary["initiators"][0]["read"]["latency_ns"]
+    assert reads["max"] > 2 * reads["min"]
+
+
+def test_a_workload_names_a_set_that_is_there():
+    wrong = {**TWO, "workload": [{**TWO["workload"][0], "nvm_set": 5}]}
+    with pytest.raises(
+        fs.ConfigError, match=r"workload\[0\].nvm_set: 5 is none of the sets 1 to 4"
+    ):
+        fs.run(wrong)
+
+
+def test_the_part_of_a_tenant():
+    assert part({}) == "the whole"
+    assert part({"nvm_set": 2}) == "NVM set 2"
+    region = {"offset": "1 GB", "size": "2 GB"}
+    assert part({"nvm_set": 2, "region": region}) == "NVM set 2, 1 GB to 3 GB"
+    assert part({"region": region}) == "1 GB to 3 GB"
