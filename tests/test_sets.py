@@ -70,3 +70,16 @@ def test_the_part_of_a_tenant():
     region = {"offset": "1 GB", "size": "2 GB"}
     assert part({"nvm_set": 2, "region": region}) == "NVM set 2, 1 GB to 3 GB"
     assert part({"region": region}) == "1 GB to 3 GB"
+
+
+def test_requests_by_hand_lie_in_one_set():
+    drive = fs.Drive({**TWO, "precondition": {"fill": "empty"}})
+    part = drive.capacity_bytes // 4
+    with pytest.raises(ValueError, match="lies in two NVM sets, each of which has"):
+        drive.submit("write", offset=part - 4096, length=8192)
+    with pytest.raises(ValueError, match="flush"):
+        drive.submit("flush", offset=drive.capacity_bytes)
+    written = drive.submit("write", offset=part, length=4096)
+    flushed = drive.submit("flush", offset=part)
+    done = [done.id for done in drive.advance(10**9)]
+    assert sorted(done) == sorted([written, flushed])

@@ -387,7 +387,12 @@ class Drive:
         priority: _Priority = "normal",
         read_recovery_level: int | None = None,
     ) -> int:
-        """Submit a request to the drive at ``at_ns``, or now; return its id."""
+        """Submit a request to the drive at ``at_ns``, or now; return its id.
+
+        Offsets count from the beginning of the drive, also in a drive with NVM sets: set ``n``
+        begins at ``n - 1`` shares of the capacity. A request lies in one set; a flush is of the
+        set that its offset lies in.
+        """
     def next_event_ns(self) -> int | None:
         """Time of the drive's next event; None if none is pending."""
     def advance(self, until_ns: int) -> list[Completion]:

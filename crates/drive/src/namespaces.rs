@@ -6,7 +6,8 @@ use host::{Region, WorkloadConfig};
 /// The namespace of an NVM set; of the whole drive without sets.
 pub fn of_set(layout: &Layout, set: SetId) -> Region {
     let bytes = layout.exported_bytes() / u64::from(layout.set_count());
-    Region { offset: u64::from(set.0) * bytes, bytes }
+    let offset = u64::from(set.0) * bytes;
+    Region { offset, bytes, namespace_begin: offset }
 }
 
 /// The namespace of a workload: of the first set if it names one that is not there.

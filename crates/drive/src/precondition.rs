@@ -3,7 +3,7 @@
 
 use crate::experiment::{AgeConfig, Fill, PreconditionConfig};
 use engine::{Stream, Streams};
-use ftl::{BinChoice, Ftl, Lpn, PoolId, Tally, Untimed};
+use ftl::{BinChoice, Ftl, Layout, Lpn, PoolId, Tally, Untimed};
 use host::config::AddressConfig;
 use host::{Scatter, Source, WorkloadConfig};
 use serde::{Deserialize, Serialize};
@@ -76,14 +76,15 @@ pub fn precondition(
 ) -> Result<Option<Preconditioned>, NoSpace> {
     let mut result = Preconditioned::default();
     let before = ftl.tally;
-    let units = filled_units(config, ftl.layout.host_units);
+    let parts = Parts::new(config, &ftl.layout);
+    let units = parts.filled();
     let aged = config.age.as_ref().map_or(0.0, |age| age.overwrites * f64::from(units));
     let work = f64::from(units) + aged;
     let mut writer = Untimed::new(ftl, choice);
     let mut done = 0.0;
     if units > 0 && config.fill != Fill::Empty {
         let mut ongoing = |filled: u64| ongoing(filled as f64 / work);
-        if !fill(ftl, &mut writer, config, units, &mut result, &mut ongoing)? {
+        if !fill(ftl, &mut writer, config, parts, &mut result, &mut ongoing)? {
             return Ok(None);
         }
         done = f64::from(units);
@@ -93,7 +94,7 @@ pub fn precondition(
     {
         let share = |aged: f64| (done + aged) / work;
         let mut ongoing = |aged: f64| ongoing(share(aged));
-        if !self::age(ftl, &mut writer, age, units, streams, &mut result, &mut ongoing)? {
+        if !self::age(ftl, &mut writer, age, parts, streams, &mut result, &mut ongoing)? {
             return Ok(None);
         }
     }
@@ -104,12 +105,36 @@ pub fn precondition(
     Ok(Some(result))
 }
 
+/// The parts of a drive that are filled and aged alike: its NVM sets, or the drive itself.
+#[derive(Clone, Copy)]
+struct Parts {
+    count: u32,
+    /// Units of each part, and the number of them that are filled.
+    units: u32,
+    filled: u32,
+}
+
+impl Parts {
+    fn new(config: &PreconditionConfig, layout: &Layout) -> Self {
+        let units = layout.host_units_of_set();
+        Self { count: layout.set_count(), units, filled: filled_units(config, units) }
+    }
+    /// Units that are filled in all parts.
+    fn filled(self) -> u32 {
+        self.count * self.filled
+    }
+    /// The first unit of a part.
+    fn first(self, part: u32) -> u32 {
+        part * self.units
+    }
+}
+
 /// Fills a drive, and lays the stale pages that the fill is to find.
 fn fill(
     ftl: &mut Ftl,
     writer: &mut Untimed,
     config: &PreconditionConfig,
-    units: u32,
+    parts: Parts,
     result: &mut Preconditioned,
     ongoing: &mut dyn FnMut(u64) -> bool,
 ) -> Result<bool, NoSpace> {
@@ -117,23 +142,26 @@ fn fill(
     if let Some(stale) = config.stale {
         writer.lay_stale(ftl, stale.share.fraction(), stale.of_block.fraction());
     }
-    let order = (config.fill == Fill::Random).then(|| Scatter::new(u64::from(units)));
-    let mut at = 0u64;
-    while at < u64::from(units) {
-        let end = (at + SLICE).min(u64::from(units));
-        match &order {
-            None => writer.write_run(ftl, Lpn(at as u32), (end - at) as u32)?,
-            Some(order) => {
-                (at..end).try_for_each(|place| writer.write(ftl, Lpn(order.of(place) as u32)))?;
+    let units = u64::from(parts.filled);
+    let order = (config.fill == Fill::Random).then(|| Scatter::new(units));
+    for part in 0..parts.count {
+        let first = parts.first(part);
+        let mut at = 0u64;
+        while at < units {
+            let end = (at + SLICE).min(units);
+            match &order {
+                None => writer.write_run(ftl, Lpn(first + at as u32), (end - at) as u32)?,
+                Some(order) => (at..end)
+                    .try_for_each(|place| writer.write(ftl, Lpn(first + order.of(place) as u32)))?,
             }
-        }
-        at = end;
-        if !ongoing(at) {
-            return Ok(false);
+            at = end;
+            if !ongoing(u64::from(part) * units + at) {
+                return Ok(false);
+            }
         }
     }
     writer.flush(ftl)?;
-    result.filled = u64::from(units);
+    result.filled = u64::from(parts.filled());
     let laid = writer.end_stale().map_err(|bin| NoSpace::Stale(bin.0))?;
     result.stale = laid * u64::from(ftl.layout.units_per_batch);
     let erases = ftl.tally.since(&before).erases;
@@ -143,7 +171,7 @@ fn fill(
     Ok(true)
 }
 
-/// Units that the configuration fills.
+/// Units that the configuration fills, of so many of a drive or of an NVM set.
 pub fn filled_units(config: &PreconditionConfig, host_units: u32) -> u32 {
     if config.fill == Fill::Empty {
         return 0;
@@ -156,12 +184,13 @@ fn age(
     ftl: &mut Ftl,
     writer: &mut Untimed,
     config: &AgeConfig,
-    units: u32,
+    parts: Parts,
     streams: Streams,
     result: &mut Preconditioned,
     ongoing: &mut dyn FnMut(f64) -> bool,
 ) -> Result<bool, NoSpace> {
-    let mut addresses = Addresses::new(config, units, ftl.layout.unit_bytes, streams);
+    let mut addresses = Addresses::of_parts(config, parts, ftl.layout.unit_bytes, streams);
+    let units = parts.filled();
     let most = (config.overwrites * f64::from(units)) as u64;
     let quarter = u64::from(units).div_ceil(4);
     let mut history: Vec<f64> = Vec::new();
@@ -226,12 +255,26 @@ enum Addresses {
     Uniform(Stream, u32),
     /// Drawn as by a workload whose requests are one unit each.
     Pattern(Box<Source>, u64),
+    /// Drawn for each part in turn, the next of which is given.
+    OfParts(Vec<Self>, Parts, u32),
 }
 
 /// Number of writes by which the prefetch of map entries is ahead.
 const AHEAD: usize = 16;
 
 impl Addresses {
+    /// Each part has random numbers of its own.
+    fn of_parts(config: &AgeConfig, parts: Parts, unit_bytes: u64, streams: Streams) -> Self {
+        if parts.count == 1 {
+            return Self::new(config, parts.filled, unit_bytes, streams);
+        }
+        let of = |part| {
+            let own = streams.of_part(&format!("precondition.set-{part}"));
+            Self::new(config, parts.filled, unit_bytes, own)
+        };
+        Self::OfParts((0..parts.count).map(of).collect(), parts, 0)
+    }
+
     fn new(config: &AgeConfig, units: u32, unit_bytes: u64, streams: Streams) -> Self {
         if config.addresses == (AddressConfig::Uniform {}) {
             return Self::Uniform(streams.stream("precondition.addresses"), units);
@@ -255,6 +298,11 @@ impl Addresses {
             Self::Pattern(source, unit_bytes) => {
                 let request = source.next().expect("no trace").expect("it never stops");
                 Lpn((request.command.offset / *unit_bytes) as u32)
+            }
+            Self::OfParts(addresses, parts, next) => {
+                let part = *next;
+                *next = if part + 1 == parts.count { 0 } else { part + 1 };
+                Lpn(parts.first(part) + addresses[part as usize].draw().0)
             }
         }
     }

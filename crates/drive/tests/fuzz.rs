@@ -20,6 +20,9 @@ use support::ordeal::Outcome;
 /// Cases of a usual run; some seconds.
 const CASES: u64 = 1_800;
 
+/// Drives of which those that can be cut into channels are compared.
+const SETS_TRIED: u64 = 1_000;
+
 #[test]
 fn a_few_random_cases_pass() {
     let folder = std::env::temp_dir().join(format!("flashscape-findings-{}", std::process::id()));
@@ -46,6 +49,29 @@ fn a_few_random_cases_pass() {
     assert!(tally.count(Kind::Trace, "an unreadable trace") > 0, "no damage was found");
     assert!(tally.turned > 0, "no operation of collection ever turned into another");
     let _ = std::fs::remove_dir_all(campaign.folder);
+}
+
+/// Sets of whole channels behind a free link do the same whether others work or idle.
+#[test]
+fn random_sets_do_what_they_do_alone() {
+    let (mut compared, seed) = (0, 1);
+    for number in 0..SETS_TRIED {
+        let dice = Kind::Drive.dice(seed, number);
+        let text = support::case::experiment(&dice);
+        let mut own = support::case::Dice::new(&dice);
+        let cut = match text.contains("\nsets = {") {
+            true => Some(text),
+            false => support::sets::with_sets(&text, &mut own),
+        };
+        let Some(experiment) = cut.as_deref().and_then(support::sets::apart) else { continue };
+        match support::ordeal::judged(|| support::sets::compare(&experiment)) {
+            Ok(sets) => compared += sets,
+            Err(fault) => {
+                panic!("seed {seed}, case {number}: {fault}\n{}", cut.unwrap_or_default())
+            }
+        }
+    }
+    assert!(compared > 50, "{compared} sets of {SETS_TRIED} drives");
 }
 
 /// `make fuzz`: its settings are environment variables.

@@ -36,6 +36,11 @@ impl Streams {
         Stream { generator: Xoshiro256PlusPlus::seed_from_u64(mixed) }
     }
 
+    /// Streams of a part called `name`, apart from those of other parts.
+    pub fn of_part(self, name: &str) -> Self {
+        Self { seed: self.stream(name).bits() }
+    }
+
     /// A source of one number for each index, called `name`.
     pub fn hash(self, name: &str) -> Hash {
         Hash { key: self.stream(name).bits() }

@@ -299,10 +299,20 @@ impl Layout {
         let planes = [config.allocation.bin.pool(), PoolLevel::Channel]
             .map(|level| Self::planes_in(geometry, level));
         let of_set = planes[1] / sets.dies.max(1);
-        if faults.is_empty() && planes[0] > of_set {
+        if faults.is_empty() && !of_set.is_multiple_of(planes[0]) {
             faults.push((
                 "allocation.bin",
                 "a bin lies in one NVM set (sets); choose a lower level, or fewer parts of the dies"
+                    .into(),
+            ));
+        }
+        // Pools of a package are alike only if a set has whole packages, or a package whole sets.
+        let package = Self::planes_in(geometry, PoolLevel::Package);
+        let divides = of_set.is_multiple_of(package) || package.is_multiple_of(of_set);
+        if faults.is_empty() && config.allocation.pool == PoolLevel::Package && !divides {
+            faults.push((
+                "allocation.pool",
+                "a border between NVM sets (sets.dies) lies inside some packages and not inside others; choose another level, or other parts of the dies"
                     .into(),
             ));
         }
@@ -448,6 +458,10 @@ impl Layout {
     /// Number of NVM sets; 1 if the drive is not cut into sets.
     pub fn set_count(&self) -> u32 {
         self.sets.map_or(1, |sets| sets.count())
+    }
+    /// Logical units that hosts may address in each NVM set; in the drive without sets.
+    pub fn host_units_of_set(&self) -> u32 {
+        self.sets.map_or(self.host_units, |sets| sets.units())
     }
     /// The NVM set of a logical unit; the first one without sets.
     #[inline]

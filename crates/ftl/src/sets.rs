@@ -113,11 +113,6 @@ impl Sets {
     pub fn of_pool(&self, pool: PoolId) -> SetId {
         SetId(self.pools.quotient(pool.0))
     }
-    /// The pools of a set.
-    pub fn pools_of(&self, set: SetId) -> impl Iterator<Item = PoolId> + use<> {
-        let pools = self.pools.get();
-        (set.0 * pools..(set.0 + 1) * pools).map(PoolId)
-    }
     /// The first pool of a set.
     #[inline]
     pub fn first_pool(&self, set: SetId) -> PoolId {

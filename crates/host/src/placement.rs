@@ -80,7 +80,7 @@ impl Placement {
     pub fn place(&mut self, row: &Row) -> Option<Command> {
         let base = self.base(row.device)?;
         if !row.command.kind.has_range() {
-            return Some(Command::FLUSH);
+            return Some(self.region.flush());
         }
         let bytes = row.command.bytes;
         let offset = base.saturating_add(row.command.offset);

@@ -1,6 +1,7 @@
 //! The part of the drive that an initiator uses, and the namespace that it lies in.
 
 use crate::config::WorkloadConfig;
+use traces::Command;
 
 /// A range of the drive's exported bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -9,6 +10,8 @@ pub struct Region {
     pub offset: u64,
     /// Its length in bytes.
     pub bytes: u64,
+    /// The first byte of the namespace that it lies in. A flush, which has no address, goes there.
+    pub namespace_begin: u64,
 }
 
 impl Region {
@@ -21,7 +24,14 @@ impl Region {
         Self {
             offset: namespace.offset.saturating_add(offset),
             bytes: region.size.map_or(rest, |size| size.bytes()),
+            namespace_begin: namespace.namespace_begin,
         }
+    }
+
+    /// A flush of its namespace.
+    #[inline]
+    pub(crate) fn flush(&self) -> Command {
+        Command { offset: self.namespace_begin, ..Command::FLUSH }
     }
 
     /// The first byte behind it, if a number can tell it.
@@ -33,6 +43,6 @@ impl Region {
 impl From<u64> for Region {
     /// The namespace of a drive that exports so many bytes.
     fn from(bytes: u64) -> Self {
-        Self { offset: 0, bytes }
+        Self { offset: 0, bytes, namespace_begin: 0 }
     }
 }

@@ -47,7 +47,7 @@ impl Synthetic {
     pub fn next(&mut self) -> Request {
         let kind = self.mix.next();
         let command = if kind == Kind::Flush {
-            Command::FLUSH
+            self.region.flush()
         } else {
             let bytes = self.sizes.next();
             let offset = self.region.offset + self.addresses.next(bytes);

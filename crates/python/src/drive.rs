@@ -265,10 +265,7 @@ impl Drive {
     fn command(&self, kind: &str, offset: u64, bytes: u64) -> PyResult<Command> {
         let kind = kind_of(kind)?;
         if !kind.has_range() {
-            return match (offset, bytes) {
-                (0, 0) => Ok(Command::FLUSH),
-                _ => Err(PyValueError::new_err("a flush has no offset and no length")),
-            };
+            return self.flush(offset, bytes);
         }
         if bytes == 0 {
             return Err(PyValueError::new_err("length is 0; a request asks for a byte at least"));
@@ -280,7 +277,29 @@ impl Drive {
                 "offset {offset} with length {bytes} ends beyond the drive of {capacity} bytes"
             )));
         }
+        let layout = &self.plan.checked.layout;
+        if layout.set_at(offset) != layout.set_at(offset + bytes - 1) {
+            return Err(PyValueError::new_err(format!(
+                "offset {offset} with length {bytes} lies in two NVM sets, each of which has {} bytes",
+                layout.exported_bytes() / u64::from(layout.set_count())
+            )));
+        }
         Ok(Command { kind, offset, bytes })
+    }
+
+    /// A flush: of the NVM set that its offset lies in, if the drive has sets.
+    fn flush(&self, offset: u64, bytes: u64) -> PyResult<Command> {
+        let has_sets = self.plan.checked.layout.sets.is_some();
+        match bytes {
+            0 if offset == 0 || has_sets && offset < self.capacity_bytes => {
+                Ok(Command { offset, ..Command::FLUSH })
+            }
+            0 if has_sets => Err(PyValueError::new_err(format!(
+                "offset {offset} lies beyond the drive of {} bytes",
+                self.capacity_bytes
+            ))),
+            _ => Err(PyValueError::new_err("a flush has no offset and no length")),
+        }
     }
 }
 

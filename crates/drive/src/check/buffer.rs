@@ -1,11 +1,17 @@
 //! Checks the size of the write buffer, and refuses settings of it that have no effect.
 
 use crate::config::{BufferConfig, BufferOrder, DriveConfig, Durability, FlushPolicy};
+use crate::device::BITS_OF_ENTRY;
 use ftl::Layout;
 use settings::{Problems, counted};
 
 /// Greatest number of buffer entries, which bounds the ids in events.
 const BUFFER_UNITS_MOST: u32 = 1 << 27;
+
+/// Greatest number of entries of a buffer, or of an NVM set's share of it.
+fn most_units(layout: &Layout) -> u32 {
+    if layout.set_count() > 1 { 1 << BITS_OF_ENTRY } else { BUFFER_UNITS_MOST }
+}
 
 pub fn check(drive: &DriveConfig, layout: Option<&Layout>, problems: &mut Problems) {
     if let FlushPolicy::Watermark { high, low } = drive.buffer.flush {
@@ -18,16 +24,17 @@ pub fn check(drive: &DriveConfig, layout: Option<&Layout>, problems: &mut Proble
         }
     }
     let Some(layout) = layout else { return };
-    let units = drive.buffer.units(layout);
+    let (units, sets) = (drive.buffer.units(layout), layout.set_count());
+    let of_set = if sets > 1 { " in each NVM set" } else { "" };
     if units < layout.units_per_batch {
         problems.push(
             "drive.buffer.size",
             format!(
-                "{} hold {}, and one program command writes {}; at least {} bytes are needed",
+                "{} hold {}{of_set}, and one program command writes {}; at least {} bytes are needed",
                 drive.buffer.size,
                 counted(units, "unit"),
                 layout.units_per_batch,
-                u64::from(layout.units_per_batch) * layout.unit_bytes
+                u64::from(layout.units_per_batch) * layout.unit_bytes * u64::from(sets)
             ),
         );
     }
@@ -35,8 +42,9 @@ pub fn check(drive: &DriveConfig, layout: Option<&Layout>, problems: &mut Proble
         problems.push(
             "drive.buffer.size",
             format!(
-                "{} hold {units} mapping units; at most {BUFFER_UNITS_MOST} are supported",
-                drive.buffer.size
+                "{} hold {units} mapping units{of_set}; at most {} are supported",
+                drive.buffer.size,
+                most_units(layout)
             ),
         );
     }
@@ -53,7 +61,7 @@ pub fn check(drive: &DriveConfig, layout: Option<&Layout>, problems: &mut Proble
 
 /// True if a buffer has more entries than any drive can have.
 pub fn is_too_large(drive: &DriveConfig, layout: &Layout) -> bool {
-    drive.buffer.units(layout) > BUFFER_UNITS_MOST
+    drive.buffer.units(layout) > most_units(layout)
 }
 
 /// Refuses settings that have an effect only if writes are acknowledged early.

@@ -118,6 +118,7 @@ pub fn memory(experiment: &Experiment, layout: &Layout, geometry: &Geometry) -> 
             + u64::from(geometry.planes()) * 1024
             + (32 << 20),
         buffer_bytes: u64::from(experiment.drive.buffer.units(layout))
+            * u64::from(layout.set_count())
             * if experiment.drive.ftl.parity.is_some() { UPDATE_BYTES } else { ENTRY_BYTES },
         queue_bytes: experiment.workload.iter().map(queue_bytes).sum(),
         deepest: (0..experiment.workload.len()).rev().max_by_key(by_depth).unwrap_or(0),

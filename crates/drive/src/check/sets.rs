@@ -1,7 +1,7 @@
 //! NVM sets: workloads that name theirs, and what does not know of sets.
 
 use crate::experiment::Experiment;
-use ftl::{BackgroundBegins, Layout};
+use ftl::{BackgroundBegins, Blocking, Layout, PartialWrites};
 use nand::Geometry;
 use settings::{Problems, counted};
 
@@ -57,6 +57,9 @@ fn check_beside(experiment: &Experiment, problems: &mut Problems) {
         (gc.idle_gap.is_some(), "drive.ftl.gc.idle_gap"),
         (gc.at_once.is_some(), "drive.ftl.gc.at_once"),
         (gc.background_begins == BackgroundBegins::QuietChannel, "drive.ftl.gc.background_begins"),
+        // A collection that keeps a whole channel, or all, waits in a list of all sets.
+        (gc.blocking != Blocking::Plane, "drive.ftl.gc.blocking"),
+        (ftl.partial_writes == PartialWrites::Plane, "drive.ftl.partial_writes"),
         (drive.scheduler.rounds.is_some(), "drive.scheduler.rounds"),
         (experiment.run.untimed, "run.untimed"),
     ] {

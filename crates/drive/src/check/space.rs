@@ -106,7 +106,7 @@ pub fn check(
             ),
         );
     }
-    let pools = pools(experiment, layout, start, footprint(experiment, layout, start));
+    let pools = pools(experiment, layout, start, &footprint(experiment, layout, start));
     // Otherwise the updates of stripes would fill any drive.
     if !buffer::is_too_large(&experiment.drive, layout) {
         check_passable(experiment, layout, (&pools, start), &thresholds, problems);
@@ -139,7 +139,7 @@ fn check_passable(
 /// Spare that collection can use if everything exported holds data, as a share of the data.
 pub fn spare_if_full(experiment: &Experiment, layout: &Layout) -> f64 {
     let [_, background, _] = Thresholds::new(&experiment.drive.ftl.gc, layout).in_blocks();
-    let pools = pools(experiment, layout, Start::New, layout.map_units);
+    let pools = pools(experiment, layout, Start::New, &full(layout));
     pools.iter().map(|pool| pool.spare(layout, background)).fold(f64::INFINITY, f64::min)
 }
 
@@ -148,11 +148,16 @@ pub fn shortage(experiment: &Experiment, ftl: &Ftl) -> Option<(&'static str, Str
     let (layout, found) = (&ftl.layout, Found::of(ftl));
     let start = Start::Found(&found);
     let thresholds = Thresholds::new(&experiment.drive.ftl.gc, layout);
-    let short_with = |footprint| {
+    let short_with = |footprint: &[u32]| {
         shortage_of(&pools(experiment, layout, start, footprint), layout, &thresholds, start)
     };
     // A scan of the map of a large drive takes a second; often even a full map would fit.
-    short_with(layout.map_units).and_then(|_| short_with(exact_footprint(experiment, ftl)))
+    short_with(&full(layout)).and_then(|_| short_with(&footprint_by_set(experiment, ftl)))
+}
+
+/// The units of each NVM set, or of the drive without sets.
+fn full(layout: &Layout) -> Vec<u32> {
+    vec![layout.map_units / layout.set_count(); layout.set_count() as usize]
 }
 
 fn shortage_of(
@@ -211,8 +216,13 @@ struct Pool {
     open: u32,
 }
 
-/// The pools, if this many units can ever hold data.
-fn pools(experiment: &Experiment, layout: &Layout, start: Start<'_>, footprint: u32) -> Vec<Pool> {
+/// The pools, if so many units of each NVM set can ever hold data.
+fn pools(
+    experiment: &Experiment,
+    layout: &Layout,
+    start: Start<'_>,
+    footprint: &[u32],
+) -> Vec<Pool> {
     let config = &experiment.drive.ftl;
     let bad = match start {
         Start::Found(found) => found.bad_blocks.clone(),
@@ -222,9 +232,10 @@ fn pools(experiment: &Experiment, layout: &Layout, start: Start<'_>, footprint: 
             (0..layout.bins).map(|_| factory.of_next_bin().len() as u32).collect()
         }
     };
+    let units = u128::from(layout.map_units / layout.set_count());
     let share = |pool: PoolId| {
-        (u128::from(layout.map_units_of(pool)) * u128::from(footprint))
-            .div_ceil(u128::from(layout.map_units)) as u64
+        let footprint = footprint[layout.set_of_pool(pool).0 as usize];
+        (u128::from(layout.map_units_of(pool)) * u128::from(footprint)).div_ceil(units) as u64
     };
     let worst = |pool: PoolId| {
         let bins = layout.bins_of(pool).iter().copied();
@@ -286,23 +297,31 @@ impl Pool {
     }
 }
 
-/// Units that can ever hold data: the filled ones and the written ones. For a snapshot, whose map
-/// was not read yet, these may be the same units, so it is the larger of the two numbers; all are
-/// counted when the drive is started ([`shortage`]).
-fn footprint(experiment: &Experiment, layout: &Layout, start: Start<'_>) -> u32 {
-    let mut written = written_units(experiment, layout);
-    let units = match start {
-        Start::New => {
-            written.push(0..filled_units(&experiment.precondition, layout.host_units));
-            united(written)
-        }
-        // It may be full.
-        Start::Unknown => layout.host_units,
-        Start::Found(found) => united(written).max(found.mapped_units),
-    };
+/// Units of each NVM set that can ever hold data: the filled ones and the written ones. For a
+/// snapshot, whose map was not read yet, these may be the same units, so it is the larger of the two
+/// numbers; all are counted when the drive is started ([`shortage`]).
+fn footprint(experiment: &Experiment, layout: &Layout, start: Start<'_>) -> Vec<u32> {
+    let written = written_units(experiment, layout);
+    let in_set = layout.host_units_of_set();
     // All units that the drive itself writes may hold data.
     let own = layout.map_units - layout.host_units;
-    units.min(layout.host_units) + own
+    let of_set = |set: u32| {
+        let first = set * in_set;
+        let within = |units: &Range<u32>| units.start.max(first)..units.end.min(first + in_set);
+        let mut written: Vec<_> =
+            written.iter().map(within).filter(|units| !units.is_empty()).collect();
+        let units = match start {
+            Start::New => {
+                written.push(first..first + filled_units(&experiment.precondition, in_set));
+                united(written)
+            }
+            // It may be full.
+            Start::Unknown => in_set,
+            Start::Found(found) => united(written).max(found.mapped_units),
+        };
+        units.min(in_set) + own
+    };
+    (0..layout.set_count()).map(of_set).collect()
 }
 
 /// The number of units in at least one of the ranges.
@@ -330,11 +349,18 @@ fn written_units(experiment: &Experiment, layout: &Layout) -> Vec<Range<u32>> {
 
 /// Units that can ever hold data, of a drive that exists.
 pub fn exact_footprint(experiment: &Experiment, ftl: &Ftl) -> u32 {
+    footprint_by_set(experiment, ftl).iter().sum()
+}
+
+/// Units of each NVM set that can ever hold data, of a drive that exists.
+fn footprint_by_set(experiment: &Experiment, ftl: &Ftl) -> Vec<u32> {
     let written = written_units(experiment, &ftl.layout);
     let holds = |lpn: &u32| {
         let is_written = written.iter().any(|units| units.contains(lpn));
         let is_own = *lpn >= ftl.layout.host_units;
         is_written || is_own || ftl.lookup(Lpn(*lpn)).is_some()
     };
-    (0..ftl.layout.map_units).filter(holds).count() as u32
+    let in_set = ftl.layout.map_units / ftl.layout.set_count();
+    let of_set = |set: u32| (set * in_set..(set + 1) * in_set).filter(holds).count() as u32;
+    (0..ftl.layout.set_count()).map(of_set).collect()
 }

@@ -79,7 +79,7 @@ fn check_depths(experiment: &Experiment, problems: &mut Problems) {
 fn check_age(experiment: &Experiment, layout: &Layout, problems: &mut Problems) {
     let Some(age) = &experiment.precondition.age else { return };
     // A fill of nothing is refused elsewhere.
-    let units = filled_units(&experiment.precondition, layout.host_units).max(1);
+    let units = filled_units(&experiment.precondition, layout.host_units_of_set()).max(1);
     let probe = host::WorkloadConfig {
         name: "age".into(),
         reads: Some(settings::Share::from_percent(0)),

@@ -39,7 +39,7 @@ pub use errors::{ErrorCounters, FirstDecodes};
 use failures::Failure;
 pub use flash::counters::{Counters, OpKind};
 pub use gc::turn::ScrubCounts;
-pub use ids::RequestId;
+pub use ids::{BITS_OF_ENTRY, RequestId};
 pub use power::Cut;
 use rebuilding::Rebuilding;
 pub use request::Completion;
@@ -205,6 +205,11 @@ impl Device {
         debug_assert!(
             command.end() <= self.base.space.ftl.layout.exported_bytes(),
             "{command:?} ends beyond the drive"
+        );
+        debug_assert!(
+            command.bytes == 0
+                || self.base.set_at(command.offset) == self.base.set_at(command.end() - 1),
+            "{command:?} lies in two NVM sets"
         );
         self.base.time.now = at;
         self.base.command_began();

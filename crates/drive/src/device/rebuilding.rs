@@ -9,7 +9,7 @@ use crate::device::join::{Aside, Join};
 use crate::device::write::Write;
 use crate::device::write::member::Version;
 use engine::{Instant, Slab, Span};
-use ftl::{FtlConfig, Lpn, PoolId, Ppn, RebuildConfig, Source, StripeId};
+use ftl::{FtlConfig, Lpn, PoolId, Ppn, RebuildConfig, SetId, Source, StripeId};
 use metrics::{Blame, Holder};
 use settings::Rate;
 use std::collections::{BTreeMap, BTreeSet};
@@ -302,7 +302,7 @@ impl Rebuilding {
         base.space.ftl.finish(at);
         base.space.update_home_seldom(bin);
         base.space.call_pool(base.space.ftl.layout.pool_of_bin(bin));
-        base.space.retry_starved();
+        base.space.retry_starved(SetId(0));
         self.jobs[id].programs -= 1;
         if self.jobs[id].programs == 0 {
             self.end_job(base, id, false);

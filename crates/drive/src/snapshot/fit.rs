@@ -23,7 +23,7 @@ pub fn unfit(origin: &Origin, drive: &DriveConfig) -> Vec<(&'static str, String)
 }
 
 /// The settings of the data layout, by their paths in the configuration.
-fn layout(drive: &DriveConfig) -> [(&'static str, Value); 20] {
+fn layout(drive: &DriveConfig) -> [(&'static str, Value); 21] {
     let DriveConfig { geometry, ftl, .. } = drive;
     let allocation = &ftl.allocation;
     let exported = ftl.exported_bytes(&nand::Geometry::from(geometry));
@@ -45,6 +45,7 @@ fn layout(drive: &DriveConfig) -> [(&'static str, Value); 20] {
         ("drive.ftl.over_provisioning", units.map_or(Value::Null, |n| format!("{n} units").into())),
         ("drive.ftl.summary_page", ftl.summary_page.into()),
         ("drive.ftl.parity.width", json!(ftl.parity.map(|parity| parity.width))),
+        ("drive.ftl.sets", json!(ftl.sets)),
         ("drive.ftl.superblock.dies", json!(ftl.superblock.map(|superblock| superblock.dies))),
         ("drive.ftl.allocation.bin", json!(allocation.bin)),
         ("drive.ftl.allocation.pool", json!(allocation.pool)),

@@ -2,8 +2,9 @@
 
 use crate::common::{Override, experiment, mean_ns, run_fast, set, stats, try_experiment};
 use crate::errors;
-use drive::Run;
-use ftl::SetId;
+use drive::snapshot::unfit;
+use drive::{Prepared, Run, Snapshot};
+use ftl::{Lpn, SetId, Source};
 use host::Kind;
 use metrics::State;
 
@@ -121,4 +122,156 @@ fn workloads_name_the_set_that_they_use() {
         let problems = refused(&text, cut);
         assert!(problems.contains(expected), "{expected}: {problems}");
     }
+}
+
+#[test]
+fn a_flush_is_of_the_set_of_its_workload() {
+    let more = [set("buffer.durability", "volatile"), set("buffer.flush", WATERMARK)];
+    let overrides = drive("{ channels = 2 }", &more);
+    let flushing = load("other", 2, 4)
+        .replace("reads = \"50 %\"", "mix = { write = \"80 %\", flush = \"20 %\" }");
+    let (_, alone) = first_set(&[load("one", 1, 4)], &overrides);
+    let (run, beside) = first_set(&[load("one", 1, 4), flushing], &overrides);
+    assert_eq!(alone, beside);
+    // It waits for the programs of its own set.
+    let slowest = stats(&run, 1, Kind::Flush).latency.max().expect("there were flushes");
+    assert!(slowest.as_ns() >= 200_000, "{slowest:?}");
+}
+
+/// Units of each set that hold data, before anything runs.
+fn filled(cut: &str, more: &[Override]) -> Vec<u32> {
+    let run = Run::new(&experiment(&load("one", 1, 1), &drive(cut, more)), &[None], &mut |_| true);
+    let run = run.unwrap().expect("nobody interrupts it");
+    let ftl = run.device().ftl();
+    let of = |set: SetId| {
+        let units = ftl.layout.host_units_of_set();
+        (set.0 * units..(set.0 + 1) * units).filter(|lpn| ftl.lookup(Lpn(*lpn)).is_some()).count()
+    };
+    (0..ftl.layout.set_count()).map(|set| of(SetId(set)) as u32).collect()
+}
+
+#[test]
+fn each_set_is_filled_and_aged_alike() {
+    // 16 MiB in units of 4 KiB.
+    assert_eq!(filled("{ channels = 2 }", &[]), [2048, 2048]);
+    for fill in ["random", "sequential"] {
+        let half = [set("precondition.fill", fill), set("precondition.share", "50 %")];
+        assert_eq!(filled("{ channels = 4 }", &half), [512; 4]);
+    }
+    // Ageing writes as much to each, in its own pattern: the hot half of each set is its first one.
+    let hot = "{ pattern = \"hot-cold\", hot_space = \"50 %\", hot_accesses = \"100 %\" }";
+    let more = [set("precondition.age.addresses", hot), set("precondition.age.overwrites", 2.0)];
+    let run = Run::new(
+        &experiment(&load("one", 1, 1), &drive("{ channels = 2 }", &more)),
+        &[None],
+        &mut |_| true,
+    );
+    let run = run.unwrap().expect("nobody interrupts it");
+    let ftl = run.device().ftl();
+    let written = [0, 1].map(|of| ftl.tally_of(SetId(of)).units[Source::Host as usize]);
+    assert_eq!(written, [3 * 2048; 2]);
+    let erases = [0, 1].map(|of| ftl.tally_of(SetId(of)).erases);
+    let ratio = erases[0] as f64 / erases[1] as f64;
+    assert!(erases[0] > 300 && (0.9..1.1).contains(&ratio), "{erases:?}");
+    assert_ne!(
+        ftl.order_of_erases_in(SetId(0)),
+        ftl.order_of_erases_in(SetId(1)),
+        "random numbers of their own"
+    );
+}
+
+#[test]
+fn a_set_needs_space_for_its_own_data_alone() {
+    // 40 blocks of 16 pages on each of 8 dies are 20 MiB. All of the data is in one set: 4.9 MiB of
+    // 5 MiB cannot be collected, and 4.9 MiB spread over all four sets could.
+    let tight = [
+        set("ftl.over_provisioning.exported", "19600 KiB"),
+        set("precondition.fill", "empty"),
+        set("run.audit", false),
+    ];
+    let mut given = drive("{ channels = 4 }", &tight);
+    given.retain(|(key, _)| *key != "precondition.age.overwrites");
+    let refused = try_experiment(&load("one", 1, 1), &given).err().unwrap_or_default();
+    assert!(refused.contains("can never be passed"), "{refused}");
+    given.retain(|(key, _)| *key != "ftl.sets");
+    let part = load("one", 1, 1).replace("nvm_set = 1", "region = { size = \"4900 KiB\" }");
+    assert_eq!(try_experiment(&part, &given).err(), None);
+}
+
+#[test]
+fn what_joins_sets_is_refused() {
+    let refused = |more: &[Override]| {
+        try_experiment(&load("one", 1, 4), &drive("{ channels = 2 }", more)).err()
+    };
+    assert_eq!(refused(&[]), None);
+    for (path, value) in [
+        ("drive.recovery", "{ map = \"scan\", trims = \"logged\" }"),
+        (
+            "drive.ftl.scrub",
+            "{ interval = \"1 s\", stream = \"collection\", choice = { policy = \"oldest\" } }",
+        ),
+        ("drive.ftl.tasks", "{ most = 8 }"),
+        ("drive.ftl.gc.idle_gap", "1 ms"),
+        ("drive.ftl.gc.at_once", "{ channel = 1 }"),
+        ("drive.ftl.gc.background_begins", "quiet-channel"),
+        ("drive.ftl.gc.blocking", "channel"),
+        ("drive.ftl.gc.blocking", "controller"),
+        ("drive.ftl.partial_writes", "plane"),
+        ("drive.scheduler.rounds", "{ unit = \"die\", collect = \"when-asked\" }"),
+        ("run.untimed", "true"),
+    ] {
+        let problems = refused(&[set(path, value)]).unwrap_or_else(|| panic!("{path} = {value}"));
+        let expected = format!("{path}: does not know of NVM sets yet");
+        assert!(problems.contains(&expected), "{expected}: {problems}");
+    }
+    for (path, value) in [
+        ("ftl.parity", "{ width = 4 }"),
+        ("ftl.superblock", "{ dies = 8, width = { host = 8, collection = 8 } }"),
+    ] {
+        let problems = refused(&[set(path, value)]).unwrap_or_else(|| panic!("{path} = {value}"));
+        assert!(problems.contains("does not lie in NVM sets yet"), "{path}: {problems}");
+    }
+    let gang = "{ channels = 4, control = \"asynchronous\" }";
+    let problems = refused(&[set("geometry.gang", gang), set("ftl.allocation.pool", "gang")]);
+    let problems = problems.expect("a gang of all channels");
+    assert!(
+        problems.contains("a gang of 4 channels (drive.geometry.gang) would lie in several sets"),
+        "{problems}"
+    );
+}
+
+#[test]
+fn the_buffer_is_large_enough_for_each_set_and_not_too_large() {
+    let refused = |size: &str| {
+        let overrides = drive("{ channels = 4 }", &[set("buffer.size", size)]);
+        try_experiment(&load("one", 1, 4), &overrides).err().unwrap_or_default()
+    };
+    assert_eq!(refused("16 KiB"), "");
+    let small = refused("12 KiB");
+    assert!(small.contains("at least 16384 bytes are needed"), "{small}");
+    // 2^22 entries of 4 KiB in each of four sets.
+    let large = refused("65 GiB");
+    assert!(large.contains("units in each NVM set; at most 4194304 are supported"), "{large}");
+}
+
+#[test]
+fn a_snapshot_of_other_sets_does_not_fit() {
+    let text = load("one", 1, 4);
+    let kept = experiment(&text, &drive("{ channels = 2 }", &[]));
+    let snapshot = Snapshot::take(&kept, &mut |_| true).unwrap().expect("nobody ends it");
+    let faults = |cut: &str| -> Vec<&str> {
+        let other = experiment(&text, &drive(cut, &[]));
+        unfit(&snapshot.origin, &other.drive).into_iter().map(|(path, _)| path).collect()
+    };
+    assert_eq!(faults("{ channels = 2 }"), [""; 0]);
+    for cut in ["{ channels = 4 }", "{ dies = 2 }", "{ channels = 2, dies = 2 }"] {
+        assert_eq!(faults(cut), ["drive.ftl.sets"]);
+    }
+    // It goes on with the counts and the random numbers of each set.
+    let direct = run_fast(&kept);
+    let prepared = Prepared::new(&kept, Some(&snapshot), &mut |_| true).unwrap().unwrap();
+    let mut run = Run::start(&kept, &[None], prepared).unwrap();
+    while run.advance(1 << 14).unwrap() {}
+    assert_eq!(run.device().digest_of(SetId(0)), direct.device().digest_of(SetId(0)));
+    assert_eq!(run.device().ftl().tally_of(SetId(1)), direct.device().ftl().tally_of(SetId(1)));
 }

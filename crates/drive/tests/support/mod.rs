@@ -9,7 +9,7 @@ pub mod kinds;
 pub mod mutations;
 pub mod ordeal;
 mod scrubber;
-mod sets;
+pub mod sets;
 mod superblocks;
 mod tasks;
 pub mod traces;

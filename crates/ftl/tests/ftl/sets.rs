@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 fn layout(
     [channels, packages, dies, planes]: [u32; 4],
     [of_channels, of_dies]: [u32; 2],
-    (pool, order): (&str, &str),
+    (bin, pool, order): (&str, &str, &str),
     units: u32,
 ) -> Result<Layout, Vec<(&'static str, String)>> {
     let geometry = Geometry {
@@ -21,6 +21,7 @@ fn layout(
     };
     let mut allocation = common::allocation(pool, "separate");
     allocation["order"] = order.into();
+    allocation["bin"] = bin.into();
     let config: FtlConfig = common::config(json!({
         "sets": { "channels": of_channels, "dies": of_dies },
         "allocation": allocation,
@@ -34,14 +35,34 @@ proptest! {
     #[test]
     fn each_unit_and_bin_belongs_to_one_set(
         channels in prop::sample::select(vec![2u32, 4, 6]), packages in 1u32..4, dies in 1u32..3, planes in 1u32..3,
-        parts in (1u32..4, 1u32..4), pool in 0usize..5, order in 0usize..3, units in 40u32..200,
+        parts in (1u32..4, 1u32..4), pool in 0usize..5, bin in 0usize..4, order in 0usize..3, units in 40u32..200,
     ) {
+        // A bin is no larger than its pool.
+        let bin = ["plane", "die", "package", "channel"][bin.min(pool)];
         let pool = ["plane", "die", "package", "channel", "drive"][pool];
         let order = ["CWDP", "PDWC", "DCPW"][order];
         let per_channel = packages * dies;
         prop_assume!(channels % parts.0 == 0 && per_channel % parts.1 == 0 && parts.0 * parts.1 > 1);
         let shape = [channels, packages, dies, planes];
-        let layout = layout(shape, [parts.0, parts.1], (pool, order), units).unwrap();
+        let set_of_die = |die: u32| die * parts.1 / per_channel;
+        // Neighbouring dies of a channel that may not lie in different sets.
+        let in_bin = match bin { "channel" => per_channel, "package" => dies, _ => 1 };
+        let is_cut = (0..per_channel).any(|die| set_of_die(die) != set_of_die(die / in_bin * in_bin));
+        // Sets with different numbers of packages, as a pool counts them.
+        let packages_of = |set: u32| {
+            let own = (0..per_channel).filter(|die| set_of_die(*die) == set);
+            own.map(|die| die / dies).collect::<std::collections::BTreeSet<_>>().len()
+        };
+        let is_uneven = pool == "package"
+            && (0..parts.1).any(|set| packages_of(set) * dies as usize != (per_channel / parts.1) as usize)
+            && !dies.is_multiple_of(per_channel / parts.1);
+        let made = layout(shape, [parts.0, parts.1], (bin, pool, order), units);
+        if is_cut || is_uneven {
+            let Err(faults) = made else { panic!("a border lies inside") };
+            prop_assert!(faults.iter().all(|(key, _)| key.starts_with("allocation.")), "{:?}", faults);
+            return Ok(());
+        }
+        let layout = made.unwrap();
         let count = parts.0 * parts.1;
         prop_assert_eq!(layout.set_count(), count);
         let in_set = units / count;

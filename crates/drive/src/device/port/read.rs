@@ -182,6 +182,6 @@ impl Port {
         write.end_trims(base);
         self.answer(base, write, id, base.time.now);
         write.admit_waiting(base, &mut self.requests, None);
-        base.space.retry_starved();
+        base.space.retry_starved(base.set_at(self.requests[id].command.offset));
     }
 }

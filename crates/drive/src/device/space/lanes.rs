@@ -10,7 +10,7 @@ use crate::device::flash::{Ask, Bound};
 use crate::device::ids::OpId;
 use crate::device::space::Space;
 use engine::Span;
-use ftl::{Batch, BinId, Stream};
+use ftl::{Batch, BinId, SetId, Stream};
 use metrics::Holder;
 
 impl Space {
@@ -144,6 +144,6 @@ impl Base {
         self.space.ftl.finish_parity_at(at, stream);
         // The block may be closed now, and gain space.
         self.space.look_at([bin]);
-        self.space.retry_starved();
+        self.space.retry_starved(SetId(0));
     }
 }

@@ -8,7 +8,7 @@ use crate::device::ids::OpId;
 use crate::device::space::Space;
 use crate::device::space::waits::SpaceSnapshot;
 use engine::Instant;
-use ftl::{Batch, BinChoice, BinId, BlockId, Full, Level, Lpn, PoolId, Stream};
+use ftl::{Batch, BinChoice, BinId, BlockId, Full, Level, Lpn, PoolId, SetId, Stream};
 use metrics::{Holder, Snapshot};
 
 impl Space {
@@ -223,13 +223,15 @@ impl Space {
 
     /// Re-evaluates bins that are short of space: data has become invalid, so they may find a
     /// victim.
-    pub(in crate::device) fn retry_starved(&mut self) {
+    pub(in crate::device) fn retry_starved(&mut self, set: SetId) {
         self.has_died = self.idles;
-        if !self.starved.is_empty() {
-            self.starved.sort_unstable();
-            self.starved.dedup();
-            self.to_collect.append(&mut self.starved);
+        if self.starved.is_empty() {
+            return;
         }
+        self.starved.sort_unstable();
+        self.starved.dedup();
+        let layout = &self.ftl.layout;
+        self.to_collect.extend(self.starved.extract_if(.., |bin| layout.set_of_bin(*bin) == set));
     }
 }
 

@@ -59,7 +59,7 @@ impl Write {
         requests[id].parts.close();
         if command.kind == Kind::WriteZeroes {
             // Data has become invalid, which a collection may have waited for.
-            base.space.retry_starved();
+            base.space.retry_starved(self.set);
         }
         if self.config.durability == Durability::None {
             self.answer_if_through(base, requests, id);

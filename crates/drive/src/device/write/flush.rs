@@ -219,7 +219,7 @@ impl Write {
         let pool = base.space.ftl.layout.pool_of_bin(base.flash.op(op).bin);
         self.flush_pool_after(base, pool, Some(op));
         self.admit_waiting(base, requests, Some(op));
-        base.space.retry_starved();
+        base.space.retry_starved(self.set);
     }
 
     #[inline(always)]

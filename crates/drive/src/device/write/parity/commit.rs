@@ -57,7 +57,7 @@ impl Write {
         }
         self.admitting = false;
         self.flush_gathered(base);
-        base.space.retry_starved();
+        base.space.retry_starved(self.set);
     }
 
     /// The parity of an update becomes current, on flash or in memory, or is dropped.

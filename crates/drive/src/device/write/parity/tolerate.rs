@@ -73,7 +73,7 @@ impl Write {
         self.end_lost(base, requests);
         self.end_flushes(base, requests, None);
         self.admit_waiting(base, requests, None);
-        base.space.retry_starved();
+        base.space.retry_starved(self.set);
     }
 
     /// A unit becomes a member of its stripe that is not on flash, instead of earlier data.
