@@ -109,11 +109,16 @@ def _is_file(name: str) -> bool:
 def _experiment(
     drive: str | Mapping[str, Any], precondition: Mapping[str, Any], seed: int, audit: bool
 ) -> dict[str, Any]:
+    # An experiment needs a workload; this one is never run.
+    workload: dict[str, Any] = {"name": "stepwise", "reads": "100 %", "stop": {"requests": 1}}
+    table: dict[str, Any] = {"preset": drive} if isinstance(drive, str) else dict(drive)
+    firmware = table.get("ftl")
+    if isinstance(firmware, dict) and firmware.get("sets") is not None:
+        workload["nvm_set"] = 1
     return {
         "seed": seed,
-        "drive": {"preset": drive} if isinstance(drive, str) else dict(drive),
+        "drive": table,
         "precondition": dict(precondition),
-        # An experiment needs a workload; this one is never run.
-        "workload": [{"name": "stepwise", "reads": "100 %", "stop": {"requests": 1}}],
+        "workload": [workload],
         "run": {"audit": audit},
     }
