@@ -399,6 +399,15 @@ class Drive:
         """Advance the time up to and including ``until_ns``; return the completed requests."""
     def power_cut(self, at_ns: int | None = None) -> str:
         """Cut the power at ``at_ns``, or now, and recover; return the result as JSON text."""
+    def set_window(self, window: str, nvm_set: int = 1, at_ns: int | None = None) -> None:
+        """Choose the window of an NVM set at ``at_ns``, or now: ``"dtwin"`` or ``"ndwin"``.
+
+        A deterministic window begins once the maintenance under way is over. Raises ValueError
+        for a drive without ``ftl.windows``, for a set or a window that is none, and for a time in
+        the past. A drive without NVM sets is set 1.
+        """
+    def window(self, nvm_set: int = 1) -> str:
+        """Return the window of an NVM set, its estimates and counts, as JSON text."""
     def audit(self) -> None:
         """Prove the map, and the data of reads if the auditor is on; raise SimulatorError."""
     @property

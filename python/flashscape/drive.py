@@ -94,6 +94,16 @@ class Drive(_flashscape.Drive):
             raise ValueError(message)
         return dict(json.loads(super().power_cut(at_ns)))
 
+    def window(self, nvm_set: int = 1) -> dict[str, Any]:  # type: ignore[override]
+        """Return the window of an NVM set, its estimates and counts.
+
+        ``window`` is ``"dtwin"`` or ``"ndwin"``. In a deterministic window ``estimates`` has what
+        the set still guarantees: ``reads`` (None for any number), ``writes`` (in Optimal Write
+        Size, which one program writes) and ``time_ns``. The other keys are those of ``windows`` in
+        a summary (docs/results.md). Raises ValueError for a drive without ``ftl.windows``.
+        """
+        return dict(json.loads(super().window(nvm_set)))
+
     def snapshot(self) -> Snapshot:  # type: ignore[override]
         """Return the snapshot that shutting the drive down now would give; the drive goes on.
 

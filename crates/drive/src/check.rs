@@ -27,6 +27,7 @@ mod superblocks;
 mod suspension;
 mod tasks;
 mod wear;
+mod windows;
 mod workloads;
 
 pub(crate) use faults::note_to_come as note_on_faults;
@@ -113,6 +114,7 @@ fn check_all(
     suspension::check_backlog(drive, &layout, &mut problems);
     workloads::check(experiment, &layout, &mut problems);
     levels::check(experiment, &mut problems);
+    windows::check(experiment, &layout, &mut problems);
     if times_are_sound {
         durations::check_rates(experiment, &layout, &geometry, &mut problems);
         recovery::check_sums(&experiment.drive, &layout, &mut problems);

@@ -147,11 +147,45 @@ pub struct RunConfig {
     /// Failures of flash: `[{ at = "2 s", die = 3 }]`. Needs `drive.ftl.parity`. Default: none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub failures: Vec<FailureConfig>,
+    /// Windows of predictable latency that the host chooses. Needs `drive.ftl.windows`. Default: none,
+    /// and all windows are non-deterministic.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub windows: Option<HostWindows>,
     /// Checks everything that the drive returns against a second account of the writes. Costs 8
     /// bytes for each physical unit and 16 for each logical one, and doubles the time of the
     /// simulation.
     #[serde(default)]
     pub audit: bool,
+}
+
+/// Windows that the host asks for, one after the other, in each NVM set: a deterministic one, then a
+/// non-deterministic one, and so on. It asks for the deterministic one again at its next moment if the
+/// set has ended one by itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct HostWindows {
+    /// Time from the request of a deterministic window until the request of the non-deterministic one.
+    /// Default: `drive.ftl.windows.dtwin`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dtwin: Option<Time>,
+    /// Time from the request of a non-deterministic window until the next deterministic one. Default:
+    /// `drive.ftl.windows.ndwin_high`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ndwin: Option<Time>,
+    /// Sets whose windows are non-deterministic at the same time. Default: `together`.
+    #[serde(default)]
+    pub order: WindowOrder,
+}
+
+/// Order of the windows of several NVM sets.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum WindowOrder {
+    /// All sets have the same window at the same time.
+    #[default]
+    Together,
+    /// Their non-deterministic windows begin one after the other, evenly spread over the time of both.
+    InTurn,
 }
 
 /// Time-out of requests, like the one in a host's driver.

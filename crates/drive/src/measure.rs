@@ -398,6 +398,10 @@ impl Measured {
     pub fn is_warm(&self) -> bool {
         self.is_warm
     }
+    /// True if a request that arrived at this moment is counted: the warm-up was over.
+    pub fn counts(&self, arrived: Instant) -> bool {
+        self.begin.as_ref().is_some_and(|begin| arrived >= begin.at)
+    }
     /// The moment at which counting began.
     pub fn begun_at(&self) -> Instant {
         self.marks().0.at

@@ -10,10 +10,12 @@ mod starvation;
 mod steady;
 mod tables;
 mod tasks;
+mod windows;
 
 pub use recovery::outage;
 pub use starvation::{record as starved, table as starvation};
 pub use tables::{Table, Values, tables};
+pub use windows::of_device as window_counts;
 
 use crate::check::Checked;
 use crate::device::OpKind;
@@ -74,6 +76,7 @@ pub fn summary(
         "collection": collection(measured, checked.layout.data_units(Stream::Gc), is_untimed),
         "detours": detours(measured),
         "sets": sets::of_run(run, measured),
+        "windows": windows::of_run(run),
         "wear": wear(run.device().ftl(), &experiment.drive.nand, measured),
         "utilisation": {
             "units": busy(&measured.unit_utilisation()),

@@ -1,6 +1,7 @@
 //! A run: initiators on one side, the device on the other, and the measurements between them.
 
 mod faults;
+mod host_windows;
 mod initiator;
 mod intake;
 mod power;
@@ -8,6 +9,7 @@ mod starvation;
 mod supply;
 mod untimed;
 mod untimed_state;
+mod windows;
 
 pub use initiator::Backlog;
 
@@ -28,6 +30,7 @@ use crate::starvation::Watch;
 use engine::{Agenda, Instant, Slab, Span, Streams};
 use ftl::Layout;
 use host::Source;
+use host_windows::HostSide;
 use initiator::{Coming, Drawn, Initiator};
 use nand::Geometry;
 use supply::Power;
@@ -79,6 +82,10 @@ pub struct Run {
     starves_at: Instant,
     /// The drive's power, if the experiment cuts it.
     power: Option<Box<Power>>,
+    /// Windows of predictable latency that the host asks for, and latencies in them.
+    windows: Option<Box<HostSide>>,
+    /// The moment of the next one; `Instant::NEVER` if there is none.
+    window_at: Instant,
     /// True if nothing but requests acts on the drive, and no read has a recovery level of its own: no
     /// power cuts, no scrubbing, no limit for requests that starve.
     is_plain: bool,
@@ -144,8 +151,11 @@ impl Run {
             watch: experiment.run.starvation.as_ref().map(|config| Box::new(Watch::new(config))),
             starves_at: Instant::NEVER,
             power: Power::new(experiment, streams),
+            windows: None,
+            window_at: Instant::NEVER,
             is_plain: false,
         };
+        run.plan_windows(experiment);
         run.is_plain = run.has_requests_alone();
         if experiment.run.untimed {
             let choice = experiment.drive.ftl.allocation.choice;
@@ -162,6 +172,7 @@ impl Run {
         self.power.is_none()
             && self.watch.is_none()
             && self.device.scrub_counts().is_none()
+            && self.windows.is_none()
             && self.initiators.iter().all(|of| of.source.read_recovery_level().is_none())
     }
 
@@ -228,6 +239,9 @@ impl Run {
             if self.starves_at < Instant::NEVER && self.starves_before(own)? {
                 continue;
             }
+            if self.window_at < Instant::NEVER && self.window_comes_first(own) {
+                continue;
+            }
             if own.is_none() && self.device.scrubs_in_vain() && self.starves_at == Instant::NEVER {
                 return self.end().map(|()| false);
             }
@@ -240,8 +254,7 @@ impl Run {
                         return Err(self.too_late(None));
                     }
                     self.measured.note_time(due, &mut self.device);
-                    let boundary = self.measured.next_boundary().min(LATEST).min(self.starves_at);
-                    let until = own.map_or(boundary, |own| own.min(boundary));
+                    let until = self.stays_until(own);
                     match &mut self.power {
                         None => self.device.step_while_quiet(until),
                         Some(power) if power.counts_events() => {
@@ -263,6 +276,14 @@ impl Run {
         Ok(true)
     }
 
+    /// The moment up to which only the device acts, if the next request comes at `own`.
+    #[inline]
+    fn stays_until(&self, own: Option<Instant>) -> Instant {
+        let boundary = self.measured.next_boundary().min(LATEST);
+        let boundary = boundary.min(self.starves_at).min(self.window_at);
+        own.map_or(boundary, |own| own.min(boundary))
+    }
+
     /// Lets the device advance up to a completion if only the device acts until then. Returns true
     /// if there is a completion, and false if an interval of the results ends before it.
     #[inline]
@@ -279,7 +300,10 @@ impl Run {
     #[cold]
     #[inline(never)]
     fn is_quiet_now(&self) -> bool {
-        self.power.is_none() && self.starves_at == Instant::NEVER && !self.device.scrubs_in_vain()
+        self.power.is_none()
+            && self.starves_at == Instant::NEVER
+            && self.window_at == Instant::NEVER
+            && !self.device.scrubs_in_vain()
     }
 
     fn end(&mut self) -> Result<(), RunError> {

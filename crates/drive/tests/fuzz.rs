@@ -92,6 +92,7 @@ fn campaign() {
         Some("faults") => Some("\nfaults = {"),
         Some("superblocks") => Some("\nsuperblock = {"),
         Some("sets") => Some("\nsets = {"),
+        Some("windows") => Some("\nwindows = { dtwin"),
         Some("scrubbing") => Some("\ntask = \"own\""),
         Some("tasks") => Some("\ntasks = {"),
         _ => None,
@@ -99,7 +100,7 @@ fn campaign() {
     let only = only.filter(|_| has.is_none()).map(|only| {
         let known = Kind::ALL.into_iter().find(|kind| kind.name() == only);
         known.expect(
-            "FLASHSCAPE_FUZZ_ONLY is drive, trace, text, failures, faults, superblocks, sets, scrubbing or tasks",
+            "FLASHSCAPE_FUZZ_ONLY is drive, trace, text, failures, faults, superblocks, sets, windows, scrubbing or tasks",
         )
     });
     let campaign = Campaign {

@@ -75,6 +75,9 @@ pub struct FtlConfig {
     /// reads that rebuild what could not be decoded. Default: no limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tasks: Option<TasksConfig>,
+    /// Predictable latency: windows in which maintenance is deferred, in each NVM set. Default: none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub windows: Option<WindowsConfig>,
 }
 
 impl FtlConfig {
@@ -196,6 +199,25 @@ impl TasksConfig {
     pub fn think(&self) -> Span {
         self.think.map_or(Span::ZERO, |think| think.span())
     }
+}
+
+/// Windows of predictable latency: in a deterministic window (DTWIN) maintenance is deferred, and in a
+/// non-deterministic one (NDWIN) it goes on. The host chooses (`run.windows`). Source: [NVMBASE],
+/// Predictable Latency Mode.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct WindowsConfig {
+    /// DTWIN Time Maximum: a deterministic window that is older ends.
+    pub dtwin: Time,
+    /// DTWIN Reads Typical: a deterministic window with more reads ends. Default: any number.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
+    pub reads: Option<u64>,
+    /// NDWIN Time Minimum Low: no deterministic window begins sooner after the last one.
+    pub ndwin_low: Time,
+    /// NDWIN Time Minimum High: the time that hosts should leave between deterministic windows that
+    /// last their maximum. Hosts that name no time of their own (`run.windows.ndwin`) leave this one.
+    pub ndwin_high: Time,
 }
 
 impl SuperblockConfig {

@@ -56,6 +56,13 @@ impl Ftl {
     pub fn level(&self, bin: BinId) -> Level {
         self.thresholds.level(self.bins[bin].free(), || self.counted_units(bin))
     }
+    /// Units that hosts can write in a bin until foreground GC is due, if nothing is collected.
+    pub fn units_before_foreground(&self, bin: BinId) -> u32 {
+        let state = &self.bins[bin];
+        let open = &state.open[Stream::Host.row(self.shared).open];
+        let left = self.left_in(open) * self.layout.units_per_batch;
+        self.thresholds.units_before_foreground(state.free(), left, || self.counted_units(bin))
+    }
     /// True if a collection of the bin may stop.
     #[inline]
     pub fn has_enough(&self, bin: BinId) -> bool {

@@ -5,16 +5,18 @@ use crate::guard::{self, Guarded};
 use crate::plan::{Inner, Plan};
 use crate::policies;
 use crate::snapshot::Snapshot;
+use drive::device::Window;
 use drive::horizon::{LATEST, LinkLoad};
 use drive::results;
 use drive::starvation::Watch;
 use drive::{Device, Experiment, History, Prepared, RunError};
 use engine::Instant;
-use ftl::RecoveryLevel;
+use ftl::{RecoveryLevel, SetId};
 use host::{Command, Kind, Priority};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
+use serde_json::{Value, json};
 use std::sync::Arc;
 
 /// A preconditioned drive that the caller advances.
@@ -165,6 +167,46 @@ impl Drive {
         policies::heeding_interrupts(|| self.state.with(py, |state| state.power_cut(at_ns))?)
     }
 
+    /// Chooses the window of an NVM set at `at_ns`, or now.
+    #[pyo3(signature = (window, nvm_set=1, at_ns=None))]
+    fn set_window(
+        &self,
+        py: Python<'_>,
+        window: &str,
+        nvm_set: u32,
+        at_ns: Option<u64>,
+    ) -> PyResult<()> {
+        let set = self.set_with_windows(nvm_set)?;
+        let window = match window {
+            "dtwin" => Window::Dtwin,
+            "ndwin" => Window::Ndwin,
+            other => {
+                let problem =
+                    format!("no window is called {other:?}; choose \"dtwin\" or \"ndwin\"");
+                return Err(PyValueError::new_err(problem));
+            }
+        };
+        policies::heeding_interrupts(|| {
+            self.state.with(py, |state| state.set_window(window, set, at_ns))?
+        })
+    }
+
+    /// The window of an NVM set, its estimates and counts, as JSON text.
+    #[pyo3(signature = (nvm_set=1))]
+    fn window(&self, py: Python<'_>, nvm_set: u32) -> PyResult<String> {
+        let set = self.set_with_windows(nvm_set)?;
+        self.state.with(py, |state| {
+            let mut told = results::window_counts(&state.device, set);
+            let estimates = state.device.window_estimates(set);
+            told["window"] = if estimates.is_some() { "dtwin" } else { "ndwin" }.into();
+            told["estimates"] = estimates.map_or(
+                Value::Null,
+                |of| json!({ "reads": of.reads, "writes": of.writes, "time_ns": of.time.as_ns() }),
+            );
+            told.to_string()
+        })
+    }
+
     /// Proves the map, and the data of reads if the auditor is on.
     fn audit(&self, py: Python<'_>) -> PyResult<()> {
         let found = self.state.with(py, |state| state.device.finish_audit())?;
@@ -236,6 +278,24 @@ impl Drive {
         let (plan, history) = (self.plan.clone(), self.history.clone());
         let capacity_bytes = self.capacity_bytes;
         Ok(Self { capacity_bytes, plan, history, state: Guarded::new(state) })
+    }
+
+    /// The NVM set with this number, of a drive with windows.
+    fn set_with_windows(&self, number: u32) -> PyResult<SetId> {
+        if self.plan.experiment.drive.ftl.windows.is_none() {
+            let problem =
+                "the drive has no windows of predictable latency: give it a table ftl.windows";
+            return Err(PyValueError::new_err(problem));
+        }
+        let sets = self.plan.checked.layout.set_count();
+        match number {
+            0 => Err(PyValueError::new_err("nvm_set=0: sets are numbered from 1")),
+            number if number > sets => {
+                let problem = format!("nvm_set={number}: the drive has {sets} in all");
+                Err(PyValueError::new_err(problem))
+            }
+            number => Ok(SetId(number - 1)),
+        }
     }
 
     /// The read recovery level of a command, which the drive must have.
@@ -364,6 +424,12 @@ impl State {
         let mut report = results::outage(&cut.outage);
         report["lost_ids"] = lost.into();
         Ok(report.to_string())
+    }
+
+    fn set_window(&mut self, window: Window, set: SetId, at_ns: Option<u64>) -> PyResult<()> {
+        self.go_to_given(at_ns)?;
+        self.device.set_window(self.device.now(), set, window);
+        Ok(())
     }
 
     /// Returns the error of a user's policy, if one has failed.

@@ -2,7 +2,7 @@
 
 use crate::device::ids::{EntryId, FailureId, JobId, OpId, RequestId, UpdateId};
 use engine::ids::Id;
-use ftl::{BinId, PoolId};
+use ftl::{BinId, PoolId, SetId};
 use nand::{ChannelId, GroupId};
 
 /// An event that is due at some time.
@@ -59,6 +59,8 @@ pub enum Event {
     Rebuild,
     /// Data on failed flash was computed.
     Rebuilt(JobId),
+    /// A window of an NVM set may begin or end.
+    Window(SetId),
 }
 
 impl Event {
@@ -112,6 +114,7 @@ impl engine::Event for Event {
             Self::Rebuilt(id) => (22, id.index()),
             Self::ScrubAgain => (23, 0),
             Self::Think => (24, 0),
+            Self::Window(id) => (25, id.index()),
         };
         (kind, index as u32)
     }
@@ -144,6 +147,7 @@ impl engine::Event for Event {
             22 => Self::Rebuilt(Id::from_index(index)),
             23 => Self::ScrubAgain,
             24 => Self::Think,
+            25 => Self::Window(Id::from_index(index)),
             kind => unreachable!("no event is of kind {kind}"),
         }
     }
@@ -174,7 +178,8 @@ impl engine::Event for Event {
             | Self::Backlog(_)
             | Self::Fail(_)
             | Self::Rebuild
-            | Self::Rebuilt(_) => None,
+            | Self::Rebuilt(_)
+            | Self::Window(_) => None,
         }
     }
 }

@@ -33,6 +33,7 @@ mod time;
 mod untimed;
 mod watch;
 mod why;
+mod windows;
 mod write;
 
 pub use errors::{ErrorCounters, FirstDecodes};
@@ -47,6 +48,7 @@ pub(crate) use request::Touches;
 pub use space::guests::HOLES_AT_ONCE;
 pub use standing::{Stage, Standing, rounded};
 pub use tasks::TaskCounts;
+pub use windows::{End, Estimates, Window, WindowCounts, WindowEvent};
 
 use crate::audit::Audit;
 use crate::config::DriveConfig;

@@ -56,6 +56,7 @@ impl Device {
             Event::Think => gc.thought(base),
             Event::Fail(_) | Event::Rebuild | Event::Rebuilt(_) => self.happen_to_failed(event),
             Event::Backlog(bin) => gc.backlog_due(base, bin),
+            Event::Window(set) => self.window_due(set),
         }
         None
     }
@@ -75,6 +76,9 @@ impl Device {
 
     #[inline]
     fn dispatch(&mut self, id: RequestId) {
+        if self.gc.windows.is_some() {
+            self.count_in_window(self.port.requests[id].command);
+        }
         let Self { base, gc, write, port, .. } = self;
         let command = &port.requests[id].command;
         let write = &mut write[base.set_at(command.offset)];

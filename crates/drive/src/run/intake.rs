@@ -169,6 +169,9 @@ impl Run {
             if self.watch.is_some() {
                 self.watch_answered(&completions);
             }
+            if self.windows.is_some() {
+                self.record_in_windows(&completions);
+            }
             for completion in completions.drain(..) {
                 self.link.remove(completion.command.bytes);
                 self.completed(completion.tag as usize, completion.finished)?;

@@ -13,7 +13,8 @@ impl Run {
     #[inline(never)]
     pub(super) fn starves_before(&mut self, own: Option<Instant>) -> Result<bool, RunError> {
         let at = self.starves_at;
-        if [own, self.device.next_due()].into_iter().flatten().any(|due| due <= at) {
+        let next = [own, self.device.next_due(), Some(self.window_at)];
+        if next.into_iter().flatten().any(|due| due <= at) {
             return Ok(false);
         }
         self.measured.note_time(at, &mut self.device);

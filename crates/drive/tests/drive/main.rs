@@ -42,3 +42,4 @@ mod theory;
 mod tolerance;
 mod traces;
 mod wear;
+mod windows;

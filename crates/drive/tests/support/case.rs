@@ -7,6 +7,7 @@ use super::scrubber::with_scrubber;
 use super::sets::with_sets;
 use super::superblocks::with_superblocks;
 use super::tasks::with_tasks;
+use super::windows::with_windows;
 use drive::check::check;
 use drive::load;
 use std::fmt::Write;
@@ -152,6 +153,11 @@ pub fn experiment_of(dice: &[u32], initiate: &mut Initiate<'_>) -> String {
     }
     if power.once_in(4)
         && let Some(with) = with_sets(&text, &mut power)
+    {
+        text = with;
+    }
+    if power.once_in(4)
+        && let Some(with) = with_windows(&text, &mut power)
     {
         text = with;
     }

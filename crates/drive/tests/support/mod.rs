@@ -13,5 +13,6 @@ pub mod sets;
 mod superblocks;
 mod tasks;
 pub mod traces;
+mod windows;
 #[path = "../../../traces/tests/traces/written/mod.rs"]
 mod written;

@@ -37,7 +37,7 @@ pub fn with_sets(text: &str, dice: &mut Dice<'_>) -> Option<String> {
 }
 
 /// The experiment without what does not know of sets.
-fn without_joins(text: &str) -> String {
+pub fn without_joins(text: &str) -> String {
     let mut with = text.to_owned();
     for (begin, end) in [
         ("idle_gap = \"", ", "),

@@ -102,6 +102,23 @@ impl Thresholds {
             Limit::Units(stop) => (stop + 1).saturating_sub(free_units()),
         }
     }
+    /// Units that hosts can write until the foreground threshold is reached, of a bin with so much free
+    /// space and so many units left in the block that hosts write.
+    pub fn units_before_foreground(
+        &self,
+        free_blocks: u32,
+        left: u32,
+        free_units: impl FnOnce() -> u32,
+    ) -> u32 {
+        match self.foreground {
+            // The block whose opening reaches it is not counted.
+            Limit::Blocks(limit) if free_blocks > limit => {
+                left + (free_blocks - limit - 1) * self.units_per_block
+            }
+            Limit::Blocks(_) => 0,
+            Limit::Units(limit) => free_units().saturating_sub(limit + 1),
+        }
+    }
     /// Least units that a victim gains at a level: at least a batch, because moved units fill whole
     /// batches.
     #[inline]

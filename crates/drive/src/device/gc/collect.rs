@@ -280,6 +280,9 @@ impl Gc {
         if under_way != base.space.is_collecting(bin) {
             base.settle_space_of(bin);
             base.space.set_collecting(bin, under_way);
+            if !under_way && self.windows.is_some() {
+                self.came_to_rest(base, bin);
+            }
         }
     }
 

@@ -41,6 +41,11 @@ impl Gc {
         bin: BinId,
         of: Maintenance,
     ) -> Leave {
+        if self.windows.is_some()
+            && let Some(answer) = self.answer_by_window(base, bin, of)
+        {
+            return answer;
+        }
         let is_free = match of {
             Maintenance::Collection => {
                 !self.leaves_space_to_scrubbing(base, bin)
@@ -58,6 +63,29 @@ impl Gc {
             Maintenance::Erases => return self.ends_burst(base, bin),
         };
         if is_free { Leave::Go } else { Leave::Queue }
+    }
+
+    /// The answer by the window of the bin's set, if it decides: nothing begins in a deterministic window,
+    /// or shortly before, but foreground GC, which ends the window. Erases that wait are not put off
+    /// when the window is about to begin.
+    #[cold]
+    #[inline(never)]
+    fn answer_by_window(&mut self, base: &mut Base, bin: BinId, of: Maintenance) -> Option<Leave> {
+        let set = base.set_of_bin(bin);
+        let windows = self.windows.as_ref().expect("a drive with windows");
+        if !windows.defers(set) {
+            return None;
+        }
+        match of {
+            Maintenance::Erase { .. } | Maintenance::Erases => Some(Leave::Go),
+            Maintenance::Collection if base.space.ftl.level(bin) == Level::Foreground => {
+                if windows.is_dtwin(set) {
+                    self.excursion(base, set);
+                }
+                None
+            }
+            Maintenance::Collection | Maintenance::Scrub => Some(Leave::Queue),
+        }
     }
 
     /// True if a bin's unit can be reserved for its collection, is reserved for it already, or need

@@ -27,6 +27,7 @@ use crate::config::{DriveConfig, EraseBatching};
 use crate::device::Base;
 use crate::device::flash::op::Owner;
 use crate::device::ids::OpId;
+use crate::device::windows::Windows;
 use engine::Column;
 use ftl::{BinId, BlockId, GcConfig, Layout, ReserveUntil};
 use job::{Backlog, Job};
@@ -62,6 +63,8 @@ pub struct Gc {
     asks_for_quiet: bool,
     /// Leave to copy, if not all collections may copy at the same time.
     permits: Option<Box<Permits>>,
+    /// Windows of predictable latency, if the drive has them.
+    pub(in crate::device) windows: Option<Box<Windows>>,
 }
 
 impl Gc {
@@ -81,6 +84,9 @@ impl Gc {
             await_quiet: Vec::new(),
             asks_for_quiet: false,
             permits: Permits::new(config, layout, Geometry::from(geometry).channels),
+            windows: (config.ftl.windows).map(|windows| {
+                Box::new(Windows::new(windows, layout.units_per_batch, layout.set_count()))
+            }),
         }
     }
 }
@@ -102,6 +108,8 @@ impl Gc {
             await_quiet,
             asks_for_quiet,
             permits,
+            // Recovery from power cuts is not combined with them.
+            windows: _,
         } = self;
         *scrubs = scrubs.as_ref().map(Turn::begun_anew);
         *scrubber = scrubber.as_ref().map(|scrubber| scrubber.begun_anew());

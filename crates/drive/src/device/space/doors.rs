@@ -133,6 +133,10 @@ impl Space {
         let pool = &self.pools[pool];
         (&pool.without_space, pool.without_space_until)
     }
+    /// Programs of a bin for hosts that were asked for and have no page yet.
+    pub(in crate::device) fn unbound(&self, bin: BinId) -> u32 {
+        self.bins[bin].unbound
+    }
     /// True once a pool was without space.
     #[inline]
     pub(in crate::device) fn was_starved(&self) -> bool {

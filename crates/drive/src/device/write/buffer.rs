@@ -164,6 +164,11 @@ impl Buffer {
     pub fn is_full(&self) -> bool {
         self.used() >= self.capacity
     }
+    /// Units that are still to be programmed, also those of requests that wait for room; programs that
+    /// were asked for are not among them.
+    pub fn units_to_program(&self) -> u32 {
+        (self.used() - self.lent).saturating_sub(self.flying) + self.waiting_units as u32
+    }
     /// Number of units that the buffer has room for.
     pub fn capacity(&self) -> u32 {
         self.capacity

@@ -1,0 +1,180 @@
+//! Contradictions of windows of predictable latency.
+
+use super::beside::refuse;
+use crate::experiment::Experiment;
+use ftl::{Blocking, Layout, ScrubTask, Thresholds};
+use host::WorkloadConfig;
+use host::config::SizeConfig;
+use settings::Problems;
+
+const PATH: &str = "drive.ftl.windows";
+
+/// Refuses what windows cannot be combined with, and windows that the host cannot have.
+pub fn check(experiment: &Experiment, layout: &Layout, problems: &mut Problems) {
+    let Some(windows) = &experiment.drive.ftl.windows else {
+        if experiment.run.windows.is_some() {
+            problems.push(
+                "run.windows",
+                "the drive has no windows of predictable latency; give drive.ftl.windows, or leave this out",
+            );
+        }
+        return;
+    };
+    check_beside(experiment, problems);
+    for (key, time) in [("dtwin", windows.dtwin), ("ndwin_high", windows.ndwin_high)] {
+        if time.span().is_zero() {
+            problems
+                .push(format!("{PATH}.{key}"), "no time at all; give a time, such as \"100 ms\"");
+        }
+    }
+    if windows.ndwin_high.span() < windows.ndwin_low.span() {
+        problems.push(
+            format!("{PATH}.ndwin_high"),
+            format!("{} is less than ndwin_low ({})", windows.ndwin_high, windows.ndwin_low),
+        );
+    }
+    let Some(host) = &experiment.run.windows else { return };
+    for (key, time) in [("dtwin", host.dtwin), ("ndwin", host.ndwin)] {
+        if time.is_some_and(|time| time.span().is_zero()) {
+            problems.push(
+                format!("run.windows.{key}"),
+                "no time at all; give a time, such as \"100 ms\"",
+            );
+        }
+    }
+    if let Some(dtwin) = host.dtwin
+        && dtwin.span() > windows.dtwin.span()
+    {
+        let fault =
+            format!("{dtwin} is more than DTWIN Time Maximum ({}) of {PATH}.dtwin", windows.dtwin);
+        problems.push("run.windows.dtwin", fault);
+    }
+    if let Some(ndwin) = host.ndwin
+        && ndwin.span() < windows.ndwin_low.span()
+    {
+        let fault = format!(
+            "{ndwin} is less than NDWIN Time Minimum Low ({}) of {PATH}.ndwin_low",
+            windows.ndwin_low
+        );
+        problems.push("run.windows.ndwin", fault);
+    }
+    check_rates(experiment, layout, problems);
+}
+
+fn check_beside(experiment: &Experiment, problems: &mut Problems) {
+    let (drive, gc) = (&experiment.drive, &experiment.drive.ftl.gc);
+    let own_scrubber = |scrub: &ftl::scrub::ScrubConfig| scrub.task == ScrubTask::Own;
+    let refused = [
+        (
+            drive.scheduler.rounds.is_some(),
+            "in rounds (scheduler.rounds) the flash decides when a collection begins",
+            "leave rounds out (rounds = \"none\")",
+        ),
+        (
+            gc.idle_gap.is_some(),
+            "a collection in an idle gap (ftl.gc.idle_gap) may pause for as long as it likes, and a window waits for its end",
+            "leave idle_gap out",
+        ),
+        (
+            gc.at_once.is_some() || gc.blocking != Blocking::Plane,
+            "a collection that waits for a permit (ftl.gc.at_once, ftl.gc.blocking) may hold others up",
+            "leave at_once out, and choose blocking = \"plane\"",
+        ),
+        (
+            drive.scheduler.rotation.takes_turns(),
+            "a collection that waits for its turn (scheduler.rotation) may hold others up",
+            "choose rotation = \"none\"",
+        ),
+        (
+            drive.ftl.wear.is_some(),
+            "a migration of static wear-leveling (ftl.wear) goes on after its victim",
+            "leave wear out (wear = \"none\")",
+        ),
+        (
+            drive.ftl.scrub.as_ref().is_some_and(own_scrubber),
+            "scrubbing as a task of its own (ftl.scrub.task) does not know of windows yet",
+            "choose task = \"collection\"",
+        ),
+        (
+            drive.recovery.is_some(),
+            "checkpoints (recovery) would be written in a deterministic window",
+            "leave recovery out (recovery = \"none\")",
+        ),
+        (
+            !experiment.run.failures.is_empty(),
+            "the rebuild of data on flash that fails (run.failures) does not know of windows yet",
+            "leave failures out",
+        ),
+        (
+            experiment.run.untimed,
+            "an untimed run has no time, and so no windows",
+            "leave run.untimed out",
+        ),
+    ];
+    let otherwise = "leave windows out (windows = \"none\" if a preset has it)";
+    refuse(PATH, refused, otherwise, problems);
+}
+
+/// Refuses deterministic windows in which the known rate of writes fills the space that collection has
+/// left before: one to the stop threshold, above the foreground one.
+fn check_rates(experiment: &Experiment, layout: &Layout, problems: &mut Problems) {
+    let [foreground, _, stop] = Thresholds::new(&experiment.drive.ftl.gc, layout).in_blocks();
+    let (Some(windows), Some(host)) = (&experiment.drive.ftl.windows, &experiment.run.windows)
+    else {
+        return;
+    };
+    let (key, dtwin) = match host.dtwin {
+        Some(dtwin) => ("run.windows.dtwin", dtwin),
+        None => ("drive.ftl.windows.dtwin", windows.dtwin),
+    };
+    let blocks = u64::from(stop.saturating_sub(foreground)) * u64::from(layout.bins);
+    let bytes = blocks / u64::from(layout.set_count())
+        * u64::from(layout.data_units(ftl::Stream::Host))
+        * layout.unit_bytes;
+    let seconds = dtwin.span().as_secs_f64();
+    for set in 0..layout.set_count() {
+        let is_own = |of: &&WorkloadConfig| of.nvm_set.unwrap_or(1) == set + 1;
+        let rates = experiment.workload.iter().filter(is_own).filter_map(write_rate);
+        let rate: f64 = rates.sum();
+        if rate * seconds > bytes as f64 {
+            let of = if layout.set_count() > 1 {
+                format!(" of NVM set {}", set + 1)
+            } else {
+                String::new()
+            };
+            problems.push(key, format!(
+                "in {dtwin} hosts write {:.0} MB, and between the stop and the foreground threshold of drive.ftl.gc the drive has {:.0} MB{of} free; choose at most {:.0} ms, or raise drive.ftl.gc.stop",
+                rate * seconds / 1e6,
+                bytes as f64 / 1e6,
+                (bytes as f64 / rate * 1e3).floor(),
+            ));
+        }
+    }
+}
+
+/// Bytes a second that a workload writes in the mean, if its file says so.
+fn write_rate(workload: &WorkloadConfig) -> Option<f64> {
+    let arrivals = workload.arrivals.as_ref()?;
+    let writes = match (&workload.mix, workload.reads) {
+        (Some(mix), _) => mix.write.map_or(0.0, |share| share.fraction()),
+        (None, Some(reads)) => 1.0 - reads.fraction(),
+        (None, None) => return None,
+    };
+    let at_work = workload.bursts.as_ref().map_or(1.0, |bursts| {
+        let [on, off] = [bursts.on, bursts.off].map(|time| time.span().as_secs_f64());
+        on / (on + off)
+    });
+    Some(arrivals.rate.per_second() * at_work * writes * mean_bytes(workload.size.as_ref()))
+}
+
+/// Mean bytes of a request.
+fn mean_bytes(size: Option<&SizeConfig>) -> f64 {
+    match size {
+        None => 4096.0,
+        Some(SizeConfig::Fixed(size)) => size.bytes() as f64,
+        Some(SizeConfig::List(sizes)) => {
+            sizes.iter().map(|one| one.size.bytes() as f64 * one.share.fraction()).sum()
+        }
+        Some(SizeConfig::Exponential(sizes)) => sizes.mean.bytes() as f64,
+    }
+}

@@ -1,0 +1,185 @@
+//! Consequences of windows in the device: deferred maintenance goes on, and the guarantees of a window
+//! that begins follow from the free space.
+
+use super::{End, Estimates, Window, WindowCounts, WindowEvent};
+use crate::device::event::Event;
+use crate::device::{Base, Device};
+use engine::Instant;
+use ftl::{BinId, Level, SetId};
+use host::{Command, Kind};
+
+impl Device {
+    /// Chooses the window of an NVM set (Set Features of NVMe). A deterministic window begins once the
+    /// maintenance under way is over, and never before NDWIN Time Minimum Low has passed.
+    ///
+    /// # Panics
+    /// If `at` is in the drive's past, or the drive has no windows.
+    pub fn set_window(&mut self, at: Instant, set: SetId, window: Window) {
+        assert!(at >= self.base.time.now, "a window is chosen in the drive's past");
+        self.base.time.now = at;
+        self.gc.audit_window(&self.base, set);
+        let windows = self.gc.windows.as_mut().expect("a drive with windows");
+        let next = match window {
+            Window::Dtwin => windows.ask_dtwin(at, set),
+            Window::Ndwin => {
+                windows.ask_ndwin(at, set);
+                Some(at)
+            }
+        };
+        if let Some(next) = next {
+            self.base.time.agenda.schedule(next, Event::Window(set), 0);
+        }
+    }
+
+    /// True if the drive has windows.
+    pub fn has_windows(&self) -> bool {
+        self.gc.windows.is_some()
+    }
+    /// True if an NVM set has been in its deterministic window since `then`.
+    pub fn is_dtwin_since(&self, set: SetId, then: Instant) -> bool {
+        self.gc.windows.as_ref().is_some_and(|windows| windows.is_dtwin_since(set, then))
+    }
+    /// The window of an NVM set.
+    ///
+    /// # Panics
+    /// If the drive has no windows.
+    pub fn window(&self, set: SetId) -> Window {
+        let windows = self.gc.windows.as_ref().expect("a drive with windows");
+        if windows.is_dtwin(set) { Window::Dtwin } else { Window::Ndwin }
+    }
+    /// The estimates of an NVM set in its deterministic window; `None` outside.
+    pub fn window_estimates(&mut self, set: SetId) -> Option<Estimates> {
+        self.gc.windows.as_ref().filter(|windows| windows.is_dtwin(set))?;
+        let units = self.units_before_foreground(set);
+        self.gc.windows.as_mut()?.estimates(self.base.time.now, set, units)
+    }
+    /// The counts of an NVM set's windows up to now, and its first events; `None` without windows.
+    pub fn window_records(&self, set: SetId) -> Option<(WindowCounts, &[WindowEvent])> {
+        self.gc.windows.as_ref().map(|windows| windows.records(self.base.time.now, set))
+    }
+
+    /// Counts a command in the window of its set, and ends that if the set has guaranteed less.
+    #[cold]
+    #[inline(never)]
+    pub(in crate::device) fn count_in_window(&mut self, command: Command) {
+        let set = self.base.set_at(command.offset);
+        let unit = self.base.space.ftl.layout.unit_bytes;
+        let windows = self.gc.windows.as_mut().expect("a drive with windows");
+        let (is_over, why) = match command.kind {
+            Kind::Read => (windows.read(set), End::Reads),
+            Kind::Write => {
+                let units = command.end().div_ceil(unit) - command.offset / unit;
+                (windows.write(set, units), End::Writes)
+            }
+            _ => return,
+        };
+        if is_over {
+            self.end_window(set, why);
+        }
+    }
+
+    /// Handles the event of a set's window.
+    #[cold]
+    #[inline(never)]
+    pub(in crate::device) fn window_due(&mut self, set: SetId) {
+        let now = self.base.time.now;
+        let windows = self.gc.windows.as_mut().expect("its event goes with it");
+        if windows.take_goes_on(set) {
+            self.gc.prepare(&mut self.base, set);
+        }
+        let windows = self.gc.windows.as_mut().expect("its event goes with it");
+        if windows.is_over(now, set) {
+            return self.end_window(set, End::Time);
+        }
+        if windows.may_begin(now, set) && self.gc.is_at_rest(&self.base, set) {
+            let units = self.units_before_foreground(set);
+            let tally = self.base.space.ftl.tally_of(set);
+            let windows = self.gc.windows.as_mut().expect("its event goes with it");
+            let over = windows.begin(now, set, (units, tally));
+            self.base.time.agenda.schedule(over, Event::Window(set), 0);
+        }
+    }
+
+    fn end_window(&mut self, set: SetId, why: End) {
+        self.gc.audit_window(&self.base, set);
+        let now = self.base.time.now;
+        self.gc.windows.as_mut().expect("it is being ended").end(now, set, why);
+        self.base.time.agenda.schedule(now, Event::Window(set), 0);
+    }
+
+    /// Units that hosts may write to a set until foreground GC is due in one of its bins, beside what is
+    /// in the buffer and on its way to flash: those of the bin with the fewest times the number of bins.
+    fn units_before_foreground(&self, set: SetId) -> u64 {
+        let (space, layout) = (&self.base.space, &self.base.space.ftl.layout);
+        let batch = layout.units_per_batch;
+        let of_bin = |bin: BinId| {
+            let promised = space.unbound(bin) * batch;
+            space.ftl.units_before_foreground(bin).saturating_sub(promised)
+        };
+        let bins = bins_of(&self.base, set);
+        let least = bins.clone().map(of_bin).min().unwrap_or(0);
+        let units = u64::from(least) * bins.count() as u64;
+        // A host's unit takes another one of parity at most.
+        let per_unit = if layout.map_units > layout.host_units { 2 } else { 1 };
+        let waiting = u64::from(self.write[set].buffer.units_to_program());
+        (units / per_unit).saturating_sub(waiting)
+    }
+}
+
+/// The bins of an NVM set.
+pub(in crate::device) fn bins_of(
+    base: &Base,
+    set: SetId,
+) -> impl Iterator<Item = BinId> + Clone + '_ {
+    (0..base.space.ftl.layout.bins).map(BinId).filter(move |bin| base.set_of_bin(*bin) == set)
+}
+
+impl crate::device::gc::Gc {
+    /// Lets a set collect up to the stop threshold, as long as it may.
+    fn prepare(&mut self, base: &mut Base, set: SetId) {
+        let bins: Vec<BinId> = bins_of(base, set).collect();
+        for bin in bins {
+            if !base.space.ftl.has_enough(bin) {
+                self.run(base, bin);
+            }
+            self.collect(base, bin);
+        }
+    }
+
+    /// True if no maintenance of a set is under way, and no foreground GC is due.
+    fn is_at_rest(&self, base: &Base, set: SetId) -> bool {
+        bins_of(base, set).all(|bin| {
+            self.is_idle(base, bin)
+                && base.space.task(bin).deferred.is_empty()
+                && base.space.ftl.level(bin) != Level::Foreground
+        })
+    }
+
+    /// Checks that nothing was moved or erased in a deterministic window.
+    fn audit_window(&self, base: &Base, set: SetId) {
+        let Some(windows) = &self.windows else { return };
+        if base.audit.is_some() && windows.is_dtwin(set) {
+            let (then, now) = (windows.began_with(set), base.space.ftl.tally_of(set));
+            let of = |tally: &ftl::Tally| (tally.erases, tally.moved, tally.collected);
+            assert_eq!(of(then), of(&now), "audit: maintenance in a deterministic window");
+        }
+    }
+
+    /// Lets a deterministic window begin for which the maintenance of a bin was waited, if it may.
+    #[cold]
+    #[inline(never)]
+    pub(in crate::device) fn came_to_rest(&self, base: &mut Base, bin: BinId) {
+        let set = base.set_of_bin(bin);
+        if self.windows.as_ref().is_some_and(|windows| windows.is_closing(set)) {
+            base.time.agenda.schedule(base.time.now, Event::Window(set), 0);
+        }
+    }
+
+    /// Ends a deterministic window, because foreground GC is due in a bin.
+    pub(in crate::device) fn excursion(&mut self, base: &mut Base, set: SetId) {
+        self.audit_window(base, set);
+        let windows = self.windows.as_mut().expect("a window is deterministic");
+        windows.end(base.time.now, set, End::Excursion);
+        base.time.agenda.schedule(base.time.now, Event::Window(set), 0);
+    }
+}

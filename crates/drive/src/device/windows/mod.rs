@@ -1,0 +1,253 @@
+//! Windows of predictable latency, by NVM set: in a deterministic window (DTWIN) no maintenance begins.
+//! The host asks for windows; the set ends a deterministic one by itself when it has had more reads,
+//! writes or time than it guarantees, and when foreground GC is due (a deterministic excursion).
+//! Source: [NVMBASE], Predictable Latency Mode.
+//!
+//! A set of which a deterministic window was asked closes first: it takes no further victim, except in
+//! foreground GC, and the window begins when nothing is under way and the last one was long enough ago.
+
+mod follow;
+mod records;
+#[cfg(test)]
+mod tests;
+
+pub use records::{End, WindowCounts, WindowEvent};
+
+use engine::{Column, Instant, Span};
+use ftl::{SetId, Tally, WindowsConfig};
+use records::Records;
+
+/// A window, as a host asks for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Window {
+    /// The deterministic window.
+    Dtwin,
+    /// The non-deterministic window.
+    Ndwin,
+}
+
+/// What a set guarantees for the rest of its deterministic window (estimates of NVMe): it does not end
+/// by itself before one of these is used up. They only fall while the window lasts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Estimates {
+    /// Reads; `None` for any number.
+    pub reads: Option<u64>,
+    /// Writes, in Optimal Write Size: what one program writes.
+    pub writes: u64,
+    /// Time.
+    pub time: Span,
+}
+
+/// State of a set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    Ndwin,
+    /// A deterministic window was asked for at that moment, and has not begun.
+    Closing(Instant),
+    Dtwin,
+}
+
+#[derive(Clone)]
+struct OfSet {
+    phase: Phase,
+    /// The beginning of the last window.
+    since: Instant,
+    /// Reads since the deterministic window began.
+    reads: u64,
+    /// Units that hosts have written since then.
+    written: u64,
+    /// Units that they may write in it.
+    guaranteed: u64,
+    /// Units of the last estimate, which the next one does not exceed.
+    told: u64,
+    /// Counts of the set when the deterministic window began.
+    began_with: Tally,
+    /// Maintenance is to go on: a deterministic window has ended at this moment.
+    goes_on: bool,
+    records: Records,
+}
+
+/// The windows of all sets.
+#[derive(Clone)]
+pub struct Windows {
+    config: WindowsConfig,
+    /// Units that one program writes.
+    units_per_write: u64,
+    sets: Column<SetId, OfSet>,
+}
+
+impl Windows {
+    /// The windows of a new drive: all are non-deterministic.
+    pub fn new(config: WindowsConfig, units_per_write: u32, sets: u32) -> Self {
+        let of = |_| OfSet {
+            phase: Phase::Ndwin,
+            since: Instant::START,
+            reads: 0,
+            written: 0,
+            guaranteed: 0,
+            told: 0,
+            began_with: Tally::default(),
+            goes_on: false,
+            records: Records::default(),
+        };
+        let sets = Column::from_fn(sets as usize, of);
+        Self { config, units_per_write: units_per_write.into(), sets }
+    }
+
+    /// True while no maintenance of a set begins but foreground GC.
+    #[inline]
+    pub fn defers(&self, set: SetId) -> bool {
+        self.sets[set].phase != Phase::Ndwin
+    }
+    /// True in a deterministic window.
+    #[inline]
+    pub fn is_dtwin(&self, set: SetId) -> bool {
+        self.sets[set].phase == Phase::Dtwin
+    }
+    /// True while a deterministic window is about to begin.
+    #[inline]
+    pub fn is_closing(&self, set: SetId) -> bool {
+        matches!(self.sets[set].phase, Phase::Closing(_))
+    }
+    /// True if a set has been in its deterministic window since `then`.
+    pub fn is_dtwin_since(&self, set: SetId, then: Instant) -> bool {
+        self.is_dtwin(set) && self.sets[set].since <= then
+    }
+
+    /// A host asks for the deterministic window; returns the first moment at which it may begin, unless
+    /// it has begun or was asked for before.
+    pub fn ask_dtwin(&mut self, now: Instant, set: SetId) -> Option<Instant> {
+        let of = &mut self.sets[set];
+        if of.phase != Phase::Ndwin {
+            return None;
+        }
+        of.phase = Phase::Closing(now);
+        of.records.counts.asked += 1;
+        let first = match of.records.counts.begun {
+            // There was none before.
+            0 => now,
+            _ => of.since + self.config.ndwin_low.span(),
+        };
+        Some(first.max(now))
+    }
+
+    /// A host asks for the non-deterministic window; returns true if a deterministic one has ended.
+    pub fn ask_ndwin(&mut self, now: Instant, set: SetId) -> bool {
+        match self.sets[set].phase {
+            Phase::Ndwin => false,
+            Phase::Closing(since) => {
+                let of = &mut self.sets[set];
+                of.phase = Phase::Ndwin;
+                of.records.gave_up(now - since);
+                // What closing held back goes on.
+                of.goes_on = true;
+                false
+            }
+            Phase::Dtwin => {
+                self.end(now, set, End::Host);
+                true
+            }
+        }
+    }
+
+    /// True if the set closes, and its last window was long enough ago.
+    pub fn may_begin(&self, now: Instant, set: SetId) -> bool {
+        let of = &self.sets[set];
+        let is_first = of.records.counts.begun == 0;
+        self.is_closing(set) && (is_first || now >= of.since + self.config.ndwin_low.span())
+    }
+
+    /// Begins a deterministic window in which hosts may write so many units, of a set with these counts;
+    /// returns the moment at which it ends by itself at the latest: a nanosecond after its maximum, so that
+    /// a host may end it there.
+    pub fn begin(&mut self, now: Instant, set: SetId, (units, tally): (u64, Tally)) -> Instant {
+        let units = self.whole(units);
+        let of = &mut self.sets[set];
+        let Phase::Closing(asked) = of.phase else { unreachable!("a window that was asked for") };
+        of.phase = Phase::Dtwin;
+        (of.reads, of.written, of.began_with) = (0, 0, tally);
+        (of.guaranteed, of.told) = (units, units);
+        of.records.began(now - of.since, now - asked);
+        of.since = now;
+        now + self.config.dtwin.span() + Span::from_ns(1)
+    }
+
+    /// The counts of a set when its last deterministic window began.
+    pub fn began_with(&self, set: SetId) -> &Tally {
+        &self.sets[set].began_with
+    }
+
+    /// Whole writes, in units.
+    fn whole(&self, units: u64) -> u64 {
+        units - units % self.units_per_write
+    }
+
+    /// Ends a deterministic window.
+    pub fn end(&mut self, now: Instant, set: SetId, why: End) {
+        let of = &mut self.sets[set];
+        debug_assert_eq!(of.phase, Phase::Dtwin);
+        of.phase = Phase::Ndwin;
+        of.goes_on = true;
+        let event = WindowEvent { at: now, set, why, reads: of.reads, written: of.written };
+        of.records.ended(now - of.since, event);
+        of.since = now;
+    }
+
+    /// True if the deterministic window of a set has lasted longer than it may.
+    pub fn is_over(&self, now: Instant, set: SetId) -> bool {
+        self.is_dtwin(set) && now > self.sets[set].since + self.config.dtwin.span()
+    }
+
+    /// Counts a read; returns true if the window must end: it has had more than it guarantees.
+    pub fn read(&mut self, set: SetId) -> bool {
+        let most = self.config.reads;
+        let of = &mut self.sets[set];
+        if of.phase != Phase::Dtwin {
+            return false;
+        }
+        of.reads += 1;
+        most.is_some_and(|most| of.reads > most)
+    }
+
+    /// Counts units that a host writes; returns true if the window must end.
+    pub fn write(&mut self, set: SetId, units: u64) -> bool {
+        let of = &mut self.sets[set];
+        if of.phase != Phase::Dtwin {
+            return false;
+        }
+        of.written += units;
+        of.written > of.guaranteed
+    }
+
+    /// True once after a deterministic window, or the wait for one, has ended.
+    pub fn take_goes_on(&mut self, set: SetId) -> bool {
+        std::mem::take(&mut self.sets[set].goes_on)
+    }
+
+    /// The estimates of a set in its deterministic window, if hosts may write so many units until
+    /// foreground GC is due: fewer than the guarantee leaves if some programs were not full. The guarantee
+    /// stays as it is, so that asking changes nothing.
+    pub fn estimates(&mut self, now: Instant, set: SetId, units: u64) -> Option<Estimates> {
+        let of = &mut self.sets[set];
+        if of.phase != Phase::Dtwin {
+            return None;
+        }
+        of.told = of.told.min(units).min(of.guaranteed.saturating_sub(of.written));
+        Some(Estimates {
+            reads: self.config.reads.map(|most| most.saturating_sub(of.reads)),
+            writes: of.told / self.units_per_write,
+            time: (of.since + self.config.dtwin.span()).max(now) - now,
+        })
+    }
+
+    /// The counts of a set up to now, and the events of its windows.
+    pub fn records(&self, now: Instant, set: SetId) -> (WindowCounts, &[WindowEvent]) {
+        let of = &self.sets[set];
+        let mut counts = of.records.counts;
+        match of.phase {
+            Phase::Dtwin => counts.dtwin += now - of.since,
+            Phase::Ndwin | Phase::Closing(_) => counts.ndwin += now - of.since,
+        }
+        (counts, of.records.events())
+    }
+}

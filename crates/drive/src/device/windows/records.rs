@@ -1,0 +1,101 @@
+//! Counts of a set's windows, and the events of those that have ended.
+
+use engine::{Instant, Span};
+use ftl::SetId;
+
+/// Cause of the end of a deterministic window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    /// The host asked for the non-deterministic window.
+    Host,
+    /// More reads than DTWIN Reads Typical.
+    Reads,
+    /// More writes than DTWIN Writes Typical.
+    Writes,
+    /// DTWIN Time Maximum has passed.
+    Time,
+    /// A deterministic excursion: foreground GC was due.
+    Excursion,
+}
+
+impl End {
+    /// All causes.
+    pub const ALL: [Self; 5] = [Self::Host, Self::Reads, Self::Writes, Self::Time, Self::Excursion];
+
+    /// Its name in results.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Host => "host",
+            Self::Reads => "reads",
+            Self::Writes => "writes",
+            Self::Time => "time",
+            Self::Excursion => "excursion",
+        }
+    }
+}
+
+/// The end of a deterministic window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WindowEvent {
+    /// Its moment.
+    pub at: Instant,
+    /// The set.
+    pub set: SetId,
+    /// Its cause.
+    pub why: End,
+    /// Reads in the window, and units that hosts wrote in it.
+    pub reads: u64,
+    /// See `reads`.
+    pub written: u64,
+}
+
+/// Counts of a set's windows since the start.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct WindowCounts {
+    /// Deterministic windows that were asked for, and those that have begun.
+    pub asked: u64,
+    /// See `asked`.
+    pub begun: u64,
+    /// Ends of them by cause, in the order of [`End::ALL`].
+    pub ends: [u64; 5],
+    /// Time in deterministic windows, and outside.
+    pub dtwin: Span,
+    /// See `dtwin`.
+    pub ndwin: Span,
+    /// The longest wait for a deterministic window that was asked for.
+    pub longest_wait: Span,
+}
+
+/// Most events of a set that are kept: the first ones. The counts have all.
+const EVENTS_MOST: usize = 256;
+
+#[derive(Clone, Default)]
+pub(super) struct Records {
+    pub counts: WindowCounts,
+    events: Vec<WindowEvent>,
+}
+
+impl Records {
+    /// A deterministic window began, after so much time outside, of which the host waited for a part.
+    pub fn began(&mut self, outside: Span, waited: Span) {
+        self.counts.begun += 1;
+        self.counts.ndwin += outside;
+        self.gave_up(waited);
+    }
+    /// The host waits no more for a deterministic window.
+    pub fn gave_up(&mut self, waited: Span) {
+        self.counts.longest_wait = self.counts.longest_wait.max(waited);
+    }
+    /// A deterministic window ended after so much time.
+    pub fn ended(&mut self, lasted: Span, event: WindowEvent) {
+        self.counts.dtwin += lasted;
+        self.counts.ends[event.why as usize] += 1;
+        if self.events.len() < EVENTS_MOST {
+            self.events.push(event);
+        }
+    }
+    /// The first events.
+    pub fn events(&self) -> &[WindowEvent] {
+        &self.events
+    }
+}

@@ -1,0 +1,98 @@
+//! Windows alone, without a drive.
+
+use super::{End, Estimates, Windows};
+use engine::{Instant, Span};
+use ftl::{SetId, Tally, WindowsConfig};
+
+const SET: SetId = SetId(0);
+
+fn at(ms: u64) -> Instant {
+    Instant::START + Span::from_ms(ms)
+}
+
+/// Windows of 100 ms at most, with 3 reads, and 10 ms between them; a write is 4 units.
+fn windows(sets: u32) -> Windows {
+    let time = |text: &str| text.parse().expect("a time");
+    let config = WindowsConfig {
+        dtwin: time("100 ms"),
+        reads: Some(3),
+        ndwin_low: time("10 ms"),
+        ndwin_high: time("40 ms"),
+    };
+    Windows::new(config, 4, sets)
+}
+
+fn begun(units: u64) -> Windows {
+    let mut windows = windows(1);
+    assert_eq!(windows.ask_dtwin(at(5), SET), Some(at(5)));
+    assert!(windows.defers(SET) && !windows.is_dtwin(SET));
+    assert!(windows.may_begin(at(7), SET));
+    assert_eq!(windows.begin(at(7), SET, (units, Tally::default())), at(107) + Span::from_ns(1));
+    windows
+}
+
+#[test]
+fn a_window_ends_after_the_reads_or_the_writes_that_it_guarantees() {
+    let mut windows = begun(11);
+    assert_eq!([(); 4].map(|()| windows.read(SET)), [false, false, false, true]);
+    // 11 units are two whole writes of 4.
+    assert!(!windows.write(SET, 8));
+    assert!(windows.write(SET, 1));
+    windows.end(at(20), SET, End::Writes);
+    assert!(!windows.defers(SET) && windows.take_goes_on(SET) && !windows.take_goes_on(SET));
+    assert!(!windows.read(SET) && !windows.write(SET, 100), "no window counts");
+    let (counts, events) = windows.records(at(30), SET);
+    assert_eq!((counts.asked, counts.begun, counts.ends), (1, 1, [0, 0, 1, 0, 0]));
+    assert_eq!((counts.dtwin, counts.ndwin), (Span::from_ms(13), Span::from_ms(7 + 10)));
+    assert_eq!(counts.longest_wait, Span::from_ms(2));
+    assert_eq!((events[0].why, events[0].reads, events[0].written), (End::Writes, 4, 9));
+}
+
+#[test]
+fn estimates_only_fall() {
+    let mut windows = begun(40);
+    let expect = |windows: &mut Windows, ms, units, reads, writes| {
+        let time = Span::from_ms(107 - ms);
+        let expected = Estimates { reads: Some(reads), writes, time };
+        assert_eq!(windows.estimates(at(ms), SET, units), Some(expected));
+    };
+    expect(&mut windows, 7, 400, 3, 10);
+    windows.read(SET);
+    windows.write(SET, 5);
+    expect(&mut windows, 8, 400, 2, 8);
+    // There is room for 3 writes only, and later for more.
+    expect(&mut windows, 9, 12, 2, 3);
+    expect(&mut windows, 10, 400, 2, 3);
+    // What was told does not end the window.
+    assert!(!windows.write(SET, 35) && windows.write(SET, 1));
+    expect(&mut windows, 107, 12, 2, 0);
+    assert!(windows.is_over(at(108), SET) && !windows.is_over(at(107), SET));
+    windows.end(at(107), SET, End::Time);
+    assert_eq!(windows.estimates(at(107), SET, 12), None);
+}
+
+#[test]
+fn the_next_window_begins_after_the_least_time_between_them() {
+    let mut windows = begun(40);
+    assert_eq!(windows.ask_dtwin(at(8), SET), None, "it has one");
+    assert!(windows.ask_ndwin(at(50), SET));
+    assert_eq!(windows.ask_dtwin(at(51), SET), Some(at(60)));
+    assert_eq!(windows.ask_dtwin(at(52), SET), None, "it was asked for");
+    assert!(!windows.may_begin(at(59), SET) && windows.may_begin(at(60), SET));
+    // The host gives up after 8 ms.
+    assert!(!windows.ask_ndwin(at(59), SET));
+    assert!(!windows.may_begin(at(60), SET) && windows.take_goes_on(SET));
+    assert_eq!(windows.records(at(60), SET).0.longest_wait, Span::from_ms(8));
+    assert_eq!(windows.ask_dtwin(at(70), SET), Some(at(70)));
+}
+
+#[test]
+fn sets_have_windows_of_their_own() {
+    let mut windows = windows(2);
+    let other = SetId(1);
+    windows.ask_dtwin(at(0), other);
+    windows.begin(at(0), other, (4, Tally::default()));
+    assert!(windows.defers(other) && !windows.defers(SET));
+    assert!(!windows.write(SET, 100) && windows.write(other, 5));
+    assert!(windows.is_dtwin_since(other, at(0)) && !windows.is_dtwin_since(SET, at(0)));
+}
