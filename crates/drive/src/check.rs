@@ -3,6 +3,7 @@
 
 mod beside;
 mod buffer;
+mod clones;
 mod collection;
 mod derived;
 mod detours;
@@ -248,6 +249,7 @@ fn check_record(experiment: &Experiment, problems: &mut Problems) {
         );
     }
     check_precondition(&experiment.precondition, problems);
+    clones::check(experiment, problems);
 }
 
 fn check_precondition(preconditioning: &PreconditionConfig, problems: &mut Problems) {

@@ -3,6 +3,7 @@
 use crate::config::DriveConfig;
 use crate::failures::FailureConfig;
 use crate::recovery::PowerCuts;
+use engine::Streams;
 use host::WorkloadConfig;
 use host::config::AddressConfig;
 use schemars::JsonSchema;
@@ -25,6 +26,9 @@ pub struct Experiment {
     /// Preconditioning of the drive. Default: none, the drive is empty.
     #[serde(default)]
     pub precondition: PreconditionConfig,
+    /// The drive as one of many that begin alike: `{ number = 17 }`. Default: the drive itself.
+    #[serde(default, rename = "clone", skip_serializing_if = "Option::is_none")]
+    pub cloned: Option<CloneConfig>,
     /// The initiators.
     #[schemars(length(min = 1))]
     pub workload: Vec<WorkloadConfig>,
@@ -34,6 +38,16 @@ pub struct Experiment {
     /// Records that the run keeps.
     #[serde(default)]
     pub record: RecordConfig,
+}
+
+impl Experiment {
+    /// The seed of the run: that of the clone, else the experiment's.
+    pub fn run_seed(&self) -> u64 {
+        match &self.cloned {
+            Some(clone) => Streams::new(self.seed).hash("clone").bits(clone.number.into()),
+            None => self.seed,
+        }
+    }
 }
 
 fn one() -> u64 {
@@ -112,6 +126,31 @@ pub struct AgeConfig {
 
 fn uniform() -> AddressConfig {
     AddressConfig::Uniform {}
+}
+
+/// One of the drives that begin as the prepared drive.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CloneConfig {
+    /// Number of the clone, from 1. Its seed follows from the experiment's seed and this number.
+    #[schemars(range(min = 1))]
+    pub number: u32,
+    /// Bounds of the further overwrites. Default: none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub overwrites: Option<OverwritesConfig>,
+}
+
+/// Bounds between which the number of further overwrites is drawn, uniformly. It is a mean over the
+/// filled space, as `precondition.age.overwrites`; the addresses are drawn as those.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct OverwritesConfig {
+    /// The least.
+    #[schemars(range(min = 0.0, max = 1000.0))]
+    pub from: f64,
+    /// The most.
+    #[schemars(range(min = 0.0, max = 1000.0))]
+    pub to: f64,
 }
 
 /// Length of the run. It ends at the first limit reached, or when every workload has stopped;

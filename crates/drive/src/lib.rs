@@ -3,6 +3,7 @@
 
 mod audit;
 pub mod check;
+mod clones;
 pub mod config;
 pub mod device;
 mod error;

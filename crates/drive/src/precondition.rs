@@ -119,6 +119,11 @@ impl Parts {
         let units = layout.host_units_of_set();
         Self { count: layout.set_count(), units, filled: filled_units(config, units) }
     }
+    /// Parts of which so many units were filled in all.
+    fn of_filled(filled: u32, layout: &Layout) -> Self {
+        let count = layout.set_count();
+        Self { count, units: layout.host_units_of_set(), filled: filled / count }
+    }
     /// Units that are filled in all parts.
     fn filled(self) -> u32 {
         self.count * self.filled
@@ -127,6 +132,30 @@ impl Parts {
     fn first(self, part: u32) -> u32 {
         part * self.units
     }
+}
+
+/// Overwrites the first units of a drive that holds data, or of each of its NVM sets: `filled` in all. `ongoing` gets the share that is
+/// done, and stops the work by returning false, in which case `None` is returned.
+///
+/// # Errors
+/// If the drive has no space.
+pub fn overwrite(
+    ftl: &mut Ftl,
+    config: &AgeConfig,
+    choice: BinChoice,
+    filled: u32,
+    streams: Streams,
+    ongoing: &mut dyn FnMut(f64) -> bool,
+) -> Result<Option<Preconditioned>, NoSpace> {
+    let mut result = Preconditioned::default();
+    let before = ftl.tally;
+    let mut writer = Untimed::new(ftl, choice);
+    let parts = Parts::of_filled(filled, &ftl.layout);
+    let most = (config.overwrites * f64::from(filled)).max(1.0);
+    let mut ongoing = |aged: f64| ongoing(aged / most);
+    let done = age(ftl, &mut writer, config, parts, streams, &mut result, &mut ongoing)?;
+    result.tally = ftl.tally.since(&before);
+    Ok(done.then_some(result))
 }
 
 /// Fills a drive, and lays the stale pages that the fill is to find.

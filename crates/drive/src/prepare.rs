@@ -1,6 +1,7 @@
 //! The drive at the beginning of an experiment: new, preconditioned, or started from a snapshot.
 
 use crate::check::shortage;
+use crate::clones;
 use crate::device::Device;
 use crate::error::RunError;
 use crate::experiment::{Experiment, Fill};
@@ -62,20 +63,28 @@ impl Prepared {
         snapshot: Option<&Snapshot>,
         ongoing: &mut dyn FnMut(f64) -> bool,
     ) -> Result<Option<Self>, RunError> {
-        let prepared = match (snapshot, &experiment.precondition.snapshot) {
-            (Some(snapshot), _) => Self::from_snapshot(snapshot, experiment)?,
+        let named = &experiment.precondition.snapshot;
+        let prepared = match (snapshot, named) {
+            (Some(snapshot), _) => Self::from_given(snapshot, experiment, ongoing)?,
             (None, Some(file)) => match Snapshot::read(file, ongoing)? {
-                Some(snapshot) => Self::from_snapshot(&snapshot, experiment)?,
-                None => return Ok(None),
+                Some(snapshot) => Self::from_given(&snapshot, experiment, ongoing)?,
+                None => None,
             },
+            (None, None) if experiment.cloned.is_some() => {
+                match Snapshot::take(experiment, ongoing)? {
+                    Some(kept) => Self::from_preparation(&kept, experiment, ongoing)?,
+                    None => None,
+                }
+            }
             (None, None) => match preconditioned(map, experiment, ongoing)? {
                 Some((mut device, preconditioned)) => {
                     device.firmware_changed();
-                    Self { device, history: History { preconditioned, snapshot: None } }
+                    Some(Self { device, history: History { preconditioned, snapshot: None } })
                 }
-                None => return Ok(None),
+                None => None,
             },
         };
+        let Some(prepared) = prepared else { return Ok(None) };
         match prepared.device.policy_fault() {
             Some(fault) => Err(RunError::Policy(fault)),
             None => Ok(Some(prepared)),
@@ -89,23 +98,62 @@ impl Prepared {
     /// # Errors
     /// If the snapshot cannot be used.
     pub fn done_before(experiment: &Experiment, kept: &Snapshot) -> Result<Self, RunError> {
-        let mut prepared = Self::from_snapshot(kept, experiment)?;
-        prepared.history.snapshot = None;
-        Ok(prepared.audited(experiment.run.audit))
+        let prepared = Self::from_preparation(kept, experiment, &mut |_| true)?;
+        Ok(prepared.expect("nobody ends it").audited(experiment.run.audit))
     }
 
-    fn from_snapshot(snapshot: &Snapshot, experiment: &Experiment) -> Result<Self, RunError> {
-        let faults = unfit(&snapshot.origin, &experiment.drive);
+    /// Starts the drive from a snapshot that the user gives, which may have too few good blocks, or no
+    /// data.
+    fn from_given(
+        snapshot: &Snapshot,
+        experiment: &Experiment,
+        ongoing: &mut dyn FnMut(f64) -> bool,
+    ) -> Result<Option<Self>, RunError> {
+        if let Some(fault) = clones::unfilled(experiment, snapshot) {
+            return Err(RunError::Unfit(vec![fault]));
+        }
+        let prepared = Self::from_snapshot(snapshot, experiment, ongoing)?;
+        if let Some(prepared) = &prepared
+            && let Some(shortage) = shortage(experiment, prepared.device.ftl())
+        {
+            return Err(RunError::Unfit(vec![shortage]));
+        }
+        Ok(prepared)
+    }
+
+    /// Starts the drive from its own preparation.
+    fn from_preparation(
+        kept: &Snapshot,
+        experiment: &Experiment,
+        ongoing: &mut dyn FnMut(f64) -> bool,
+    ) -> Result<Option<Self>, RunError> {
+        let prepared = Self::from_snapshot(kept, experiment, ongoing)?;
+        let own = |Self { device, history }| Self {
+            device,
+            history: History { snapshot: None, ..history },
+        };
+        Ok(prepared.map(own))
+    }
+
+    fn from_snapshot(
+        snapshot: &Snapshot,
+        experiment: &Experiment,
+        ongoing: &mut dyn FnMut(f64) -> bool,
+    ) -> Result<Option<Self>, RunError> {
+        let origin = &snapshot.origin;
+        let faults = unfit(origin, &experiment.drive);
         if !faults.is_empty() {
             return Err(RunError::Unfit(faults));
         }
-        let device = snapshot.device(&experiment.drive, experiment.seed)?;
-        if let Some(shortage) = shortage(experiment, device.ftl()) {
-            return Err(RunError::Unfit(vec![shortage]));
-        }
-        let origin = snapshot.origin.clone();
-        let history = History { preconditioned: origin.preconditioned, snapshot: Some(origin) };
-        Ok(Self { device, history })
+        let (device, preconditioned) = match experiment.cloned {
+            None => (snapshot.device(&experiment.drive, experiment.seed)?, origin.preconditioned),
+            Some(clone) => match clones::begin(experiment, clone, snapshot, ongoing)? {
+                Some(begun) => begun,
+                None => return Ok(None),
+            },
+        };
+        let history = History { preconditioned, snapshot: Some(origin.clone()) };
+        Ok(Some(Self { device, history }))
     }
 
     fn audited(mut self, audit: bool) -> Self {
@@ -117,7 +165,8 @@ impl Prepared {
 }
 
 impl Snapshot {
-    /// Makes the drive of an experiment as [`Prepared::new`] does, and keeps a snapshot of it.
+    /// Makes the drive of an experiment as [`Prepared::new`] does, and keeps a snapshot of it. Of a
+    /// clone that is the drive before it is cloned: a run from the snapshot clones it.
     ///
     /// # Errors
     /// As there.
@@ -125,10 +174,11 @@ impl Snapshot {
         experiment: &Experiment,
         ongoing: &mut dyn FnMut(f64) -> bool,
     ) -> Result<Option<Self>, RunError> {
-        let Experiment { drive, title, seed, .. } = experiment;
-        let prepared = Prepared::unaudited(Map::OfClones, experiment, None, ongoing)?;
+        let before = Experiment { cloned: None, ..experiment.clone() };
+        let prepared = Prepared::unaudited(Map::OfClones, &before, None, ongoing)?;
         let Some(Prepared { device, history }) = prepared else { return Ok(None) };
-        let taken = Self::of(device, drive, title.as_deref(), *seed, &history);
+        let Experiment { drive, title, seed, .. } = before;
+        let taken = Self::of(device, &drive, title.as_deref(), seed, &history);
         taken.map(Some).map_err(RunError::Restless)
     }
 }

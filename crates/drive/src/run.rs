@@ -116,7 +116,7 @@ impl Run {
         surveys: &[Option<Survey>],
         prepared: Prepared,
     ) -> Result<Self, RunError> {
-        let streams = Streams::new(experiment.seed);
+        let streams = Streams::new(experiment.run_seed());
         let Prepared { mut device, history } = prepared;
         let found: Vec<Option<&Survey>> = surveys.iter().map(Option::as_ref).collect();
         if let Some((_, clash)) = host::name_clashes(&experiment.workload, &found).pop() {

@@ -109,12 +109,20 @@ impl Snapshot {
     /// # Errors
     /// If its file cannot be read any more.
     pub fn device(&self, config: &DriveConfig, seed: u64) -> Result<Device, Damaged> {
+        let mut device = self.device_before(config, seed)?;
+        device.firmware_changed();
+        Ok(device)
+    }
+
+    /// As [`Snapshot::device`], before [`Device::firmware_changed`], which must be called next.
+    ///
+    /// # Errors
+    /// As there.
+    pub(crate) fn device_before(&self, config: &DriveConfig, seed: u64) -> Result<Device, Damaged> {
         let mut ftl = self.firmware()?;
         ftl.reconfigure(&config.ftl, config.nand.endurance);
         ftl.keep_metadata(config.recovery.is_some());
-        let mut device = Device::with_firmware(config, ftl, seed);
-        device.firmware_changed();
-        Ok(device)
+        Ok(Device::with_firmware(config, ftl, seed))
     }
 
     /// Facts about the drive that the check of an experiment needs.

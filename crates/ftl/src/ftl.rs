@@ -14,11 +14,15 @@ use crate::layout::Layout;
 use crate::leveling::Wear;
 use crate::map::Map;
 use crate::metadata::Persist;
-use crate::of_set::{OfSet, of_sets};
+use crate::of_set::{OfSet, begin_streams, of_sets};
 use crate::poison::Poison;
 use crate::scrub::ScrubChoice;
 use crate::streams::Stream;
 use engine::{Column, Streams};
+
+/// Random streams of the firmware, by name.
+const VICTIMS: &str = "gc.victim";
+const GROWN_BAD_BLOCKS: &str = "bad-blocks.grown";
 
 /// The firmware of a drive, or of a part of it.
 #[derive(Clone)]
@@ -88,8 +92,8 @@ impl Ftl {
             failed: Failed::default(),
             poison: Poison::default(),
             spares: Vec::new(),
-            victim_numbers: streams.stream("gc.victim"),
-            bad_numbers: streams.stream("bad-blocks.grown"),
+            victim_numbers: streams.stream(VICTIMS),
+            bad_numbers: streams.stream(GROWN_BAD_BLOCKS),
             of_sets: of_sets(layout.set_count(), streams),
             persist: None,
             layout,
@@ -103,6 +107,14 @@ impl Ftl {
         ftl.set_wear(config.wear);
         ftl.limit_copies(config.gc.copy_back_most);
         ftl
+    }
+
+    /// Begins the firmware's random streams anew. What was drawn before, such as the factory's bad
+    /// blocks, stays.
+    pub fn begin_streams(&mut self, streams: Streams) {
+        self.victim_numbers = streams.stream(VICTIMS);
+        self.bad_numbers = streams.stream(GROWN_BAD_BLOCKS);
+        begin_streams(&mut self.of_sets, streams);
     }
 
     /// Applies the configuration of scrubbing. Sensed rows are counted from the first moment at

@@ -21,13 +21,23 @@ pub(crate) struct OfSet {
 
 /// The state of `count` new sets; of none if the drive is one set.
 pub(crate) fn of_sets(count: u32, streams: Streams) -> Vec<OfSet> {
-    let of = |set| OfSet {
-        tally: Tally::default(),
-        erased: 0,
-        victim_numbers: streams.stream(&format!("gc.victim.set-{set}")),
-        bad_numbers: streams.stream(&format!("bad-blocks.grown.set-{set}")),
+    let of = |set| {
+        let [victim_numbers, bad_numbers] = numbers(set, streams);
+        OfSet { tally: Tally::default(), erased: 0, victim_numbers, bad_numbers }
     };
     if count > 1 { (0..count).map(of).collect() } else { Vec::new() }
+}
+
+/// The random numbers of a set from their beginning.
+fn numbers(set: u32, streams: Streams) -> [Stream; 2] {
+    ["gc.victim", "bad-blocks.grown"].map(|name| streams.stream(&format!("{name}.set-{set}")))
+}
+
+/// Begins the random numbers of sets anew.
+pub(crate) fn begin_streams(of_sets: &mut [OfSet], streams: Streams) {
+    for (set, of) in (0..).zip(of_sets) {
+        [of.victim_numbers, of.bad_numbers] = numbers(set, streams);
+    }
 }
 
 /// The random numbers of a bin's victims, and of erases that fail there.

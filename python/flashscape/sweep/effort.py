@@ -49,8 +49,18 @@ class Effort(NamedTuple):
 def effort(config: dict[str, Any], derived: dict[str, Any]) -> Effort:
     """Estimate the effort of a point with this complete configuration."""
     units = derived["capacity"]["logical_units"]
-    running = _STARTING + _REQUEST * _requests(config, derived)
+    running = _STARTING + _REQUEST * _requests(config, derived) + _cloning(config, units)
     return Effort(_preparation(config, units), running, _KEEP * units, _TAKE_UP * units)
+
+
+def _cloning(config: dict[str, Any], logical_units: int) -> float:
+    """Return the time of the further ageing of a clone."""
+    bounds = (config.get("clone") or {}).get("overwrites")
+    if bounds is None:
+        return 0.0
+    share = _number(config.get("precondition", {}).get("share", "100 %"))
+    mean: float = (bounds["from"] + bounds["to"]) / 2
+    return _AGE * logical_units * share * mean
 
 
 def _preparation(config: dict[str, Any], logical_units: int) -> float:

@@ -5,6 +5,7 @@ mod arithmetic;
 mod atc08;
 mod blame;
 mod buffer;
+mod clones;
 mod collection;
 mod common;
 mod determinism;

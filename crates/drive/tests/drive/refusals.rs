@@ -1071,6 +1071,32 @@ fn an_empty_drive_has_nothing_to_age() {
 }
 
 #[test]
+fn clones_are_aged_between_two_bounds_and_out_of_step() {
+    let fill = "fill = \"sequential\"";
+    for (overwrites, beside, phrases) in [
+        ("{ from = 2.0, to = 1.0 }", fill, ["from (2) is above to (1)", "exchange"]),
+        ("{ from = 0.0, to = 0.0 }", fill, ["ages nothing", "leave overwrites out"]),
+        ("{ from = 0.0, to = 1.0 }", "fill = \"empty\"", ["no data", "precondition.fill"]),
+        (
+            "{ from = 0.0, to = 1.0 }",
+            "fill = \"sequential\"\nin_step = true",
+            ["out of the step", "leave one of the two out"],
+        ),
+    ] {
+        let line = format!("overwrites = {overwrites}");
+        let table = format!("{beside}\n[clone]\nnumber = 1\n{line}");
+        refuse(fill, &table, "clone.overwrites", &line, &phrases);
+    }
+    for (table, path) in
+        [("number = 0", "clone.number"), ("overwrites = { from = 0.0, to = 1.0 }", "clone.number")]
+    {
+        let text = file(&[(fill, &format!("{fill}\n[clone]\n{table}"))]);
+        let found = problems(&text);
+        assert!(found.problems.iter().any(|fault| fault.path == path), "{table}: {found}");
+    }
+}
+
+#[test]
 fn stale_pages_are_some_and_not_all() {
     for (key, share) in
         [("share", "0 %"), ("share", "100 %"), ("of_block", "0 %"), ("of_block", "100 %")]

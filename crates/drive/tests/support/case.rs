@@ -825,6 +825,14 @@ fn precondition(text: &mut String, dice: &mut Dice<'_>, shape: &Shape) {
         )
         .unwrap();
     }
+    if dice.once_in(6) {
+        writeln!(text, "[clone]\nnumber = {}", dice.between(1, 1000)).unwrap();
+        let (from, more) = (dice.between(0, 10), dice.between(0, 10));
+        if from + more > 0 {
+            let (from, to) = (from as f64 / 10.0, (from + more) as f64 / 10.0);
+            writeln!(text, "overwrites = {{ from = {from:?}, to = {to:?} }}").unwrap();
+        }
+    }
 }
 
 fn addresses(dice: &mut Dice<'_>, align: u64) -> String {

@@ -397,6 +397,8 @@ fn restart(run: Run, experiment: &Experiment, surveys: &[Option<Survey>]) -> Res
     let mut again = experiment.clone();
     again.run.requests = Some(again.run.requests.map_or(50, |most| most.min(50)));
     again.run.warm_up = None;
+    // The drive was cloned before it ran.
+    again.cloned = None;
     let prepared = drive::Prepared::new(&again, Some(&snapshot), &mut |_| true);
     let prepared = match prepared {
         // The rest of it is not enough for the thresholds.

@@ -68,6 +68,7 @@ parts! {
     firmware: "drive.firmware";
     recovery: "drive.recovery";
     precondition: "precondition";
+    clones: "clone";
     workload: "workload";
     addresses: "workload.addresses", "precondition.age.addresses";
     arrivals: "workload.arrivals", "workload.queue_depth", "workload.think_time", "workload.bursts";
