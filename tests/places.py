@@ -8,9 +8,11 @@ ROOT = Path(__file__).parent.parent
 CAPTURED = ROOT / "traces" / "captured"
 
 _FILES = [*ROOT.glob("examples/**/*.toml"), *ROOT.glob("experiments/*.toml")]
-SWEEPS = sorted(file for file in _FILES if "\nbase = " in file.read_text(encoding="utf-8"))
-EXPERIMENTS = sorted(set(_FILES).difference(SWEEPS))
-"""Experiment files that ship, without presets and sweeps."""
+_BASED = sorted(file for file in _FILES if "\nbase = " in file.read_text(encoding="utf-8"))
+FLEETS = [file for file in _BASED if "\n[fleet]" in file.read_text(encoding="utf-8")]
+SWEEPS = [file for file in _BASED if file not in FLEETS]
+EXPERIMENTS = sorted(set(_FILES).difference(_BASED))
+"""Experiment files that ship, without presets, sweeps and fleets."""
 
 SMALL = (
     "--set=drive.geometry.channels=2",

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from places import EXPERIMENTS, ROOT, SWEEPS
+from places import EXPERIMENTS, FLEETS, ROOT, SWEEPS
 
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
 
@@ -123,4 +123,10 @@ def test_shipped_experiments_are_sound(file: Path, tmp_path: Path):
 @pytest.mark.parametrize("file", SWEEPS, ids=lambda path: path.stem)
 def test_shipped_sweeps_are_sound(file: Path, tmp_path: Path):
     ended = _run(sys.executable, "-m", "flashscape", "sweep", file, "--dry-run", out=tmp_path)
+    assert ended.returncode == 0, ended.stderr
+
+
+@pytest.mark.parametrize("file", FLEETS, ids=lambda path: path.stem)
+def test_shipped_fleets_are_sound(file: Path, tmp_path: Path):
+    ended = _run(sys.executable, "-m", "flashscape", "fleet", file, "--dry-run", out=tmp_path)
     assert ended.returncode == 0, ended.stderr

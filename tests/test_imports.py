@@ -22,6 +22,7 @@ FACE = {
     "errors",
     "experiment",
     "explain",
+    "fleet",
     "foreign",
     "frames",
     "imported",

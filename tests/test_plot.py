@@ -195,7 +195,7 @@ def test_what_is_no_result_is_refused(few, flashscape, tmp_path):
     (tmp_path / "strange" / "summary.json").write_text("[]")
     fs.run(few | {"run": {"requests": 10, "warm_up": {"time": "1 h"}}}, out=tmp_path / "none")
     fs.run(few | {"run": {"requests": 10, "untimed": True}}, out=tmp_path / "untimed")
-    commands = "`flashscape run`, `replay`, `compare`, `sweep` or `lifetime`"
+    commands = "`flashscape run`, `replay`, `compare`, `sweep`, `fleet` or `lifetime`"
     written = f"name a directory that {commands} has written"
     expected = {
         "nowhere": ("nowhere: there is no such directory (looked for ", written),

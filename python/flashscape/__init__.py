@@ -45,6 +45,9 @@ if TYPE_CHECKING:
     from flashscape.errors import TraceError as TraceError
     from flashscape.experiment import Experiment as Experiment
     from flashscape.fio_jobs import import_fio as import_fio
+    from flashscape.fleet import Fleet as Fleet
+    from flashscape.fleet import fleet as fleet
+    from flashscape.fleet import fleet_file as fleet_file
     from flashscape.frames import to_pandas as to_pandas
     from flashscape.imported import Imported as Imported
     from flashscape.latency import Latency as Latency
@@ -83,6 +86,7 @@ _HOMES = {
     "lifetime": ("Lifetime", "lifetime"),
     "frames": ("to_pandas",),
     "imported": ("Imported",),
+    "fleet": ("Fleet", "fleet", "fleet_file"),
     "fio_jobs": ("import_fio",),
     "mqsim": ("import_mqsim",),
     "one_run": ("explain",),

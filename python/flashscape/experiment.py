@@ -33,8 +33,8 @@ _ROW = re.compile(
 )
 """First line of a trace, in any of the known formats."""
 
-_SWEEP = re.compile(r"^\s*(base\s*=|\[(base|grid)\b|\[\[(variation|zip)\]\])", re.MULTILINE)
-"""Keys that stand at the top of a sweep file, and never of an experiment."""
+_SWEEP = re.compile(r"^\s*(base\s*=|\[(base|grid|fleet)\b|\[\[(variation|zip)\]\])", re.MULTILINE)
+"""Keys that stand at the top of a sweep or fleet file, and never of an experiment."""
 
 
 _FILLING = "precondition"
@@ -346,9 +346,10 @@ def _read(path: Path) -> _Source:
             raise ConfigError(f"{path}: {told}") from error
         hint = _trace_hint(path) if _is_packed(path) else ""
         raise ConfigError(f"{path}: is not text in UTF-8{hint}") from error
-    if _is_sweep(text):
-        checks = f"flashscape sweep {path} --dry-run"
-        raise ConfigError(f"{path}: is a sweep, not an experiment; {checks} checks its points")
+    if (kind := _kind_of(text)) is not None:
+        checks = f"flashscape {kind} {path} --dry-run"
+        each = "points" if kind == "sweep" else "drives"
+        raise ConfigError(f"{path}: is a {kind}, not an experiment; {checks} checks its {each}")
     if foreign.is_job_and_no_toml(text) or text.startswith("{"):
         told = foreign.description(path)
         if told is not None:
@@ -358,17 +359,20 @@ def _read(path: Path) -> _Source:
     return _Source(text, str(path), path.suffix.lower() == ".json", str(path.parent))
 
 
-def _is_sweep(text: str) -> bool:
+def _kind_of(text: str) -> str | None:
+    """Return ``sweep`` or ``fleet`` for a file that has a base; None for an experiment."""
     if not _SWEEP.search(text):
-        return False
+        return None
     # Importing takes milliseconds, which plain experiments need not wait for.
     import tomllib
 
     try:
         keys = tomllib.loads(text).keys()
     except tomllib.TOMLDecodeError:
-        return False
-    return "drive" not in keys and "workload" not in keys
+        return None
+    if "drive" in keys or "workload" in keys:
+        return None
+    return "fleet" if "fleet" in keys else "sweep"
 
 
 def _written(config: Mapping[str, Any], folder: str | PathLike[str] | None, name: str) -> _Source:

@@ -13,6 +13,9 @@ from flashscape.compare import picture as overlay
 from flashscape.compare.comparison import DOCUMENT
 from flashscape.compare.comparison import PICTURE as OVERLAY
 from flashscape.errors import OutputError, unread
+from flashscape.fleet import DOCUMENT as FLEET
+from flashscape.fleet import PICTURE as FLEET_PICTURE
+from flashscape.fleet import Fleet
 from flashscape.lifetime import DOCUMENT as LIFE
 from flashscape.lifetime import PICTURE as LIFE_PICTURE
 from flashscape.lifetime import Lifetime
@@ -29,9 +32,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _REPRODUCTION = "reproduction.json"
-_WRITTEN_BY = (
-    "`flashscape run`, `replay`, `compare`, `sweep` or `lifetime` has written with --out DIR"
-)
+_COMMANDS = "`flashscape run`, `replay`, `compare`, `sweep`, `fleet` or `lifetime`"
+_WRITTEN_BY = f"{_COMMANDS} has written with --out DIR"
 
 
 def plot(
@@ -44,17 +46,17 @@ def plot(
     """Draw all pictures of a directory of results, in the place of earlier ones.
 
     For a run that is ``tail.svg``, for a comparison ``comparison.svg`` and those of its runs, for
-    a sweep ``sweep.svg``, for a projected life ``lifetime.svg`` and that of its sweep. With
-    ``out`` only the first of them is drawn, to that PNG, PDF or SVG file, which replaces an
-    existing one only with ``force``. ``percentiles`` are those of
-    ``sweep.svg`` in the directory, four at most. Returns the files. Needs matplotlib. Raises
+    a sweep ``sweep.svg``, for a fleet ``fleet.svg``, for a projected life ``lifetime.svg`` and that
+    of its sweep. With ``out`` only the first of them is drawn, to that PNG, PDF or SVG file, which
+    replaces an existing one only with ``force``. ``percentiles`` are those of ``sweep.svg`` in the
+    directory, four at most. Returns the files. Needs matplotlib. Raises
     OutputError if the directory has no results, there is nothing to draw, or ``out`` cannot be
     written, and ConfigError for percentiles that the points of a sweep do not keep.
 
     >>> fs.plot("results")     # doctest: +SKIP
     """
     folder = Path(path)
-    if folder.name in (output.SUMMARY, DOCUMENT, MANIFEST, LIFE):
+    if folder.name in (output.SUMMARY, DOCUMENT, MANIFEST, LIFE, FLEET):
         folder = folder.parent
     if out is not None:
         # Check before the results are read, which takes a while.
@@ -63,6 +65,8 @@ def plot(
         return [Path(out)]
     if (folder / LIFE).is_file():
         return _of_life(folder, percentiles)
+    if (folder / FLEET).is_file():
+        return [_of_fleet(folder)]
     if (folder / MANIFEST).is_file():
         return [_of_sweep(folder, percentiles)]
     if (folder / DOCUMENT).is_file():
@@ -76,6 +80,8 @@ def _first(folder: Path) -> Callable[[], Figure]:
     """Return the function that draws the first picture of a directory."""
     if (folder / LIFE).is_file():
         return Lifetime.load(folder).figure
+    if (folder / FLEET).is_file():
+        return Fleet.load(folder).figure
     if (folder / MANIFEST).is_file():
         swept = Sweep.load(folder)
         _refuse(folder, swept.why_not_drawn())
@@ -153,6 +159,12 @@ def _of_life(folder: Path, percentiles: str | Iterable[float | str] | None) -> l
     is_pictured = Sweep.load(folder).why_not_drawn() is None
     others = [_of_sweep(folder, percentiles)] if is_pictured else []
     return [folder / LIFE_PICTURE, *others]
+
+
+def _of_fleet(folder: Path) -> Path:
+    drawn = drawing.encoded(Fleet.load(folder).figure(), "svg")
+    output.Directory(folder).add(FLEET_PICTURE, drawn)
+    return folder / FLEET_PICTURE
 
 
 def _of_sweep(folder: Path, percentiles: str | Iterable[float | str] | None) -> Path:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import io
 import json
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -148,9 +149,17 @@ class Result(Measured):
         with output.Directory.claim(path, force=force) as directory:
             self.write_to(directory)
 
-    def write_to(self, directory: output.Directory, tables: Iterable[str] | None = None) -> None:
-        """Write tables (all, or the named ones) and summary, all or none; the summary last."""
-        directory.store(self._files(self._names if tables is None else tables))
+    def write_to(
+        self,
+        directory: output.Directory,
+        tables: Iterable[str] | None = None,
+        beside: Iterable[tuple[str, bytes]] = (),
+    ) -> None:
+        """Write tables (all, or the named ones) and summary, all or none; the summary last.
+
+        ``beside`` are further files.
+        """
+        directory.store(chain(beside, self._files(self._names if tables is None else tables)))
 
     def _files(self, tables: Iterable[str]) -> Iterator[tuple[str, bytes]]:
         for name in tables:

@@ -180,13 +180,22 @@ class _Targets(NamedTuple):
 
 
 def run_prepared(
-    experiment: Experiment, prepare: Callable[[Session], None], observer: Observer
+    experiment: Experiment,
+    prepare: Callable[[Session], None],
+    observer: Observer,
+    *,
+    requests: Path | None = None,
 ) -> Result:
     """Run an experiment whose drive ``prepare`` makes ready, instead of preconditioning it.
 
     ``prepare`` is called after the traces are read, so faults of traces are reported first.
+    ``requests`` is a new file for a log of requests.
     """
-    return _run(experiment, None, _Targets(None, None, None, None), observer, prepare)
+    with ExitStack() as claimed:
+        log = None
+        if requests is not None:
+            log = claimed.enter_context(File.claim(requests, "--requests", force=False))
+        return _run(experiment, None, _Targets(None, log, None, None), observer, prepare)
 
 
 def _run(

@@ -35,6 +35,7 @@ _COMMANDS = {
     "replay": "Replay a trace on a preset drive, without any file.",
     "check": "Check an experiment and print what follows from it.",
     "sweep": "Run variations of an experiment over the cores.",
+    "fleet": "Run many drives that begin alike, and merge their results.",
     "compare": "Compare runs; name a winner only if significant.",
     "lifetime": "Project the life of a drive: TBW and DWPD until a limit of UBER or wear.",
     "act": "Certify a drive as the Aerospike Certification Tool does.",

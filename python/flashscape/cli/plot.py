@@ -23,7 +23,8 @@ def command(directory: Path, out: Path | None, force: bool, quiet: bool) -> None
     """Draw all pictures of the results in DIR, in the place of earlier ones.
 
     For a run that is tail.svg, for a comparison comparison.svg and the tail.svg of each of its
-    runs, for a sweep sweep.svg, for a projected life lifetime.svg beside it. Needs matplotlib.
+    runs, for a sweep sweep.svg, for a fleet fleet.svg, for a projected life lifetime.svg beside
+    it. Needs matplotlib.
     """
     if force and out is None:
         raise click.UsageError("--force goes with --out: pictures in DIR are replaced anyway")

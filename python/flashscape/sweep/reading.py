@@ -56,9 +56,14 @@ def of_tables(
     name: str = "sweep",
 ) -> Reading:
     """Read the tables of a sweep file, without the base, from Python values."""
+    return of_source(Unchecked.of(base), tables, name)
+
+
+def of_source(base: Unchecked, tables: Mapping[str, Any], name: str) -> Reading:
+    """Read the tables of a sweep file, without the base, whose source was read before."""
     plain = json.loads(experiment._json(tables, "", name))
     reading = Reading(name, {})
-    _design(plain, Unchecked.of(base), reading)
+    _design(plain, base, reading)
     return reading
 
 
@@ -73,13 +78,14 @@ def _read(
     if "workload" in raw or "drive" in raw:
         reading.fault("", "is an experiment, not a sweep; name it in a sweep file: base = ...")
         return reading
-    base = _base(raw, reading, folder)
+    base = base_of(raw, reading, folder)
     if base is not None:
         _design(raw, base, reading, overrides)
     return reading
 
 
-def _base(raw: dict[str, Any], reading: Reading, folder: Path) -> Unchecked | None:
+def base_of(raw: dict[str, Any], reading: Reading, folder: Path) -> Unchecked | None:
+    """Return the experiment that ``base`` names or holds; record a fault and return None."""
     try:
         match raw.get("base"):
             case str(name) if name:
@@ -101,7 +107,7 @@ def _design(
     for key in raw:
         if key not in _KEYS:
             reading.fault(key, f"unknown key ({_did_you_mean(key)}valid: {', '.join(_KEYS)})")
-    common = tuple(_settings(raw.get("set", {}), "set", reading))
+    common = tuple(settings_of(raw, reading))
     axes = (*_grid(raw.get("grid", {}), reading), *_zips(raw.get("zip", []), reading))
     variations = _variations(raw.get("variation", []), reading)
     base = base.over({setting.path: setting.value for setting in common})
@@ -136,6 +142,11 @@ def _title(raw: dict[str, Any], reading: Reading) -> str:
         reading.fault("title", f"{_found(title)} is not a text")
         return ""
     return title
+
+
+def settings_of(raw: dict[str, Any], reading: Reading) -> Iterator[Setting]:
+    """Yield the settings of all points, in the table ``set``; record faults."""
+    yield from _settings(raw.get("set", {}), "set", reading)
 
 
 def _settings(table: Any, place: str, reading: Reading) -> Iterator[Setting]:

@@ -168,7 +168,7 @@ def run_sweep(
             _forget_failures(store, points)
         available = points.available_bytes
         begin = Begin(store, points.points, available, executor=executor, share=share)
-        return run_points(store, _manifest(points), begin, observer)
+        return run_points(store, manifest_of(points), begin, observer)
 
 
 def checked(
@@ -266,7 +266,8 @@ class _Desk:
             import polars  # noqa: F401
 
 
-def _manifest(points: Points) -> dict[str, Any]:
+def manifest_of(points: Points) -> dict[str, Any]:
+    """Return the manifest of a sweep that begins."""
     design: Design = points.design
     return {
         "title": points.title,

@@ -204,13 +204,23 @@ class Store:
             (self.folder / name).unlink()
 
 
-def keep(points: Path, key: str, result: Result, tables: Sequence[str]) -> None:
-    """Store a point's results with these tables, whole or not at all; raise OutputError."""
+def keep(
+    points: Path,
+    key: str,
+    result: Result,
+    tables: Sequence[str],
+    beside: Sequence[tuple[str, bytes]] = (),
+) -> None:
+    """Store a point's results with these tables, whole or not at all; raise OutputError.
+
+    ``beside`` has tables that are none of a run's, with their files' contents.
+    """
+    more = [(f"{name}.parquet", data) for name, data in beside]
     with Directory.claim(points / key, force=True) as directory:
         if tables:
-            result.write_to(directory, tables)
+            result.write_to(directory, tables, more)
         else:
-            directory.store([(output.SUMMARY, _compact(result.summary))])
+            directory.store([*more, (output.SUMMARY, _compact(result.summary))])
         _forget_failure(directory)
 
 

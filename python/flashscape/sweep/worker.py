@@ -29,7 +29,7 @@ from flashscape.errors import (
 from flashscape.experiment import Unchecked, named_files
 from flashscape.run import Silent, run, run_prepared
 from flashscape.snapshot import Snapshot
-from flashscape.sweep import inputs, store
+from flashscape.sweep import inputs, reads, store
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -149,17 +149,31 @@ def _renamed(value: Any, order: dict[str, Any]) -> Any:
     return value
 
 
-def _result(experiment: Experiment, start: dict[str, Any], teller: _Teller) -> Result:
-    """Run a point, which gets its drive as ``start`` says."""
+_drive: tuple[str, Snapshot] | None = None
+"""File and content of the last shared drive, with which one point after another begins."""
+
+
+def _shared(file: str) -> Snapshot:
+    """Return the drive in a file, which is read and verified once."""
+    global _drive
+    if _drive is None or _drive[0] != file:
+        _drive = (file, Snapshot.load(file))
+    return _drive[1]
+
+
+def _result(
+    experiment: Experiment, start: dict[str, Any], teller: _Teller, log: Path | None
+) -> Result:
+    """Run a point, which gets its drive as ``start`` says; log its requests if there is a file."""
 
     def take_over(session: Session) -> None:
         if "refused" in start:
             raise FlashscapeError(start["refused"])
-        session.take_over(Snapshot.load(start["drive"]).inner)
+        session.take_over(_shared(start["drive"]).inner)
 
     if not start:
-        return run(experiment, progress=teller)
-    result = run_prepared(experiment, take_over, teller)
+        return run(experiment, progress=teller, requests=log)
+    result = run_prepared(experiment, take_over, teller, requests=log)
     # CPU time of the shared drive counts for each of its points.
     result.summary["host_cpu_seconds"] += start["seconds"]
     return result
@@ -187,6 +201,7 @@ def _refuse_changed(experiment: Experiment, key: str) -> None:
 def _ended(order: dict[str, Any], say: Callable[[dict[str, Any]], None]) -> dict[str, Any]:
     """Run a point and store its results or its failure; return the answer to the parent."""
     points, key = Path(order["points"]), order["key"]
+    tables = [name for name in order["tables"] if name != reads.READS]
     began = time.process_time()
     error: str | None = None
     kind, partial = "", None
@@ -194,14 +209,16 @@ def _ended(order: dict[str, Any], say: Callable[[dict[str, Any]], None]) -> dict
     try:
         experiment = _experiment(order)
         try:
-            result = _result(experiment, order["start"], _Teller(say))
+            with reads.log_for(order["tables"]) as log:
+                result = _result(experiment, order["start"], _Teller(say), log)
+                beside = [] if log is None else [(reads.READS, reads.table_of(log))]
         except FlashscapeError:
             # A failure from other inputs says nothing about this point.
             _refuse_changed(experiment, key)
             raise
         _refuse_changed(experiment, key)
         result.summary = _renamed(result.summary, order)
-        store.keep(points, key, result, order["tables"])
+        store.keep(points, key, result, tables, beside)
     except OutputError as full:
         return {"stopped": str(full)}
     except _ChangedError as changed:
@@ -226,7 +243,7 @@ def _ended(order: dict[str, Any], say: Callable[[dict[str, Any]], None]) -> dict
         if partial is not None:
             partial.summary = _renamed(partial.summary, order)
         try:
-            store.keep_failure(points, key, error, kind, partial, order["tables"])
+            store.keep_failure(points, key, error, kind, partial, tables)
         except OutputError as full:
             return {"stopped": str(full)}
     return {"ended": key, "error": error, "cpu_seconds": time.process_time() - began}

@@ -1,0 +1,77 @@
+"""Queries over many drives: each stage is as slow as the slowest of its reads.
+
+``pooled`` draws the reads from the latencies of all drives, as if each read were independent.
+``moments`` asks drives that are chosen at random at the same moments of their runs. The
+difference is what drives that are slow together, or differ for long, do to queries.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+from flashscape.fleet import moments, pooled
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from flashscape.fleet.moments import Reads
+    from flashscape.fleet.wanted import Queries
+    from flashscape.latency import Latency
+
+
+@dataclass(frozen=True)
+class Fanout:
+    """Queries of some reads a stage, both ways."""
+
+    rows: tuple[dict[str, Any], ...]
+    """A row for each number of reads; columns are in docs/fleet.md."""
+    stages: int
+    queries: int
+    slow_above_ns: int
+    """A read above this is slow: p99 of the pooled reads."""
+    slow_reads: float
+    """Share of the pooled reads that are slow."""
+    slow_at_moments: float | None
+    """Share of the reads at the sampled moments that are slow; None without moments."""
+    why_no_moments: str | None
+    """Reason for which no query could be asked at the same moments."""
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return everything as plain data."""
+        return {**asdict(self), "rows": list(self.rows)}
+
+    @classmethod
+    def from_dict(cls, found: dict[str, Any]) -> Fanout:
+        """Undo :meth:`as_dict`."""
+        return cls(**{**found, "rows": tuple(found["rows"])})
+
+
+def fanout(wanted: Queries, latency: Latency, drives: Sequence[Reads], seed: int) -> Fanout:
+    """Sample queries over drives, whose reads have together ``latency``."""
+    limit = latency.p99
+    assert limit is not None, "there are reads"
+    own = pooled.Pooled(latency, seed)
+    share = own.above(limit)
+    asked = moments.asked(wanted, drives, limit, seed)
+    rows = []
+    for reads in wanted.reads:
+        row: dict[str, Any] = {"reads": reads, "slow_pooled": slow(share, reads * wanted.stages)}
+        row |= {f"{name}_pooled_ns": v for name, v in own.figures(wanted, reads).items()}
+        if asked.why_not is None:
+            row |= asked.figures(reads)
+        rows.append(row)
+    return Fanout(
+        tuple(rows),
+        wanted.stages,
+        wanted.queries,
+        limit,
+        share,
+        asked.slow_reads if asked.why_not is None else None,
+        asked.why_not,
+    )
+
+
+def slow(share: float, reads: int) -> float:
+    """Return the share of queries with a slow read, if reads are slow with ``share``."""
+    return 1.0 - pooled.power(1.0 - share, reads)

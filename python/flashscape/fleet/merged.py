@@ -1,0 +1,192 @@
+"""The results of all drives as one: counts are added, and histograms bucket by bucket.
+
+Buckets of all runs have the same edges, so a merged histogram is that of the pooled requests, and
+so are its percentiles. Sums of nanoseconds are whole numbers: blame sums to latency.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from flashscape import units
+from flashscape.latency import KINDS, PERCENTILES, Latency
+from flashscape.percentiles import beyond
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    import polars as pl
+
+    from flashscape.result import Result
+
+_ADDED = ("requests", "bytes", "unmapped", "failed", "failed_units")
+_BUCKET = ("initiator", "kind", "low_ns", "high_ns")
+_SOURCES = ("host", "gc", "padding", "scrub", "summary", "parity", "rebuild")
+_AT_A_TIME = 64
+"""Histograms that are in memory before they are added."""
+
+
+class Merger:
+    """Adds up the results of drives, in their order."""
+
+    def __init__(self) -> None:
+        self._drives = 0
+        self._names: list[str] = []
+        self._groups: dict[tuple[str, str], dict[str, Any]] = {}
+        self._histograms: list[pl.DataFrame] = []
+        self._programmed = dict.fromkeys(_SOURCES, 0)
+        self._host_bytes = 0
+        self._unit_bytes = 1
+        self._wear: dict[str, int] = dict.fromkeys(
+            ("erases", "erases_since_new", "bad_blocks", "retired", "migrations"), 0
+        )
+        self._erase_counts: list[dict[str, float]] = []
+
+    def add(self, result: Result) -> None:
+        """Add the results of a drive."""
+        self._drives += 1
+        summary = result.summary
+        self._names = self._names or [each["name"] for each in summary["initiators"]]
+        for initiator in summary["initiators"]:
+            for kind in KINDS:
+                if initiator[kind]["requests"]:
+                    self._add_group(initiator["name"], kind, initiator[kind])
+        self._histograms.append(result.latency)
+        if len(self._histograms) >= _AT_A_TIME:
+            self._histograms = [_summed(self._histograms)]
+        self._add_writes(summary)
+        for key in self._wear:
+            self._wear[key] += summary["wear"][key]
+        if summary["wear"]["erase_count"] is not None:
+            self._erase_counts.append(summary["wear"]["erase_count"])
+
+    def _add_group(self, name: str, kind: str, figures: dict[str, Any]) -> None:
+        group = self._groups.setdefault(
+            (name, kind),
+            {**dict.fromkeys(_ADDED, 0), "iops": 0.0, "min": None, "max": None, "blame_ns": {}},
+        )
+        for key in _ADDED:
+            group[key] += figures[key]
+        group["iops"] += figures["iops"] or 0.0
+        for key, choose in (("min", min), ("max", max)):
+            found = [v for v in (group[key], figures["latency_ns"][key]) if v is not None]
+            group[key] = choose(found) if found else None
+        for state, ns in figures["blame_ns"].items():
+            group["blame_ns"][state] = group["blame_ns"].get(state, 0) + ns
+
+    def _add_writes(self, summary: dict[str, Any]) -> None:
+        ratios = summary["write_amplification"]
+        written = ratios["host_bytes"]
+        self._unit_bytes = units.size_of(summary["config"]["drive"]["ftl"]["unit"])
+        self._host_bytes += written
+        for source in _SOURCES:
+            # Ratios are of whole units, which 53 bits of a float distinguish.
+            programmed = (ratios[source] or 0.0) * written / self._unit_bytes
+            self._programmed[source] += round(programmed)
+
+    def histogram(self) -> pl.DataFrame:
+        """Return a row for each bucket with requests, by initiator and kind."""
+        return _summed(self._histograms)
+
+    def summary(self) -> dict[str, Any]:
+        """Return counts, latencies, write amplification and wear of all drives together."""
+        histogram = self.histogram()
+        found = [(name, kind) for name in self._names for kind in KINDS]
+        groups = {key: self._groups[key] for key in found if key in self._groups}
+        initiators = [
+            {"initiator": name, "kind": kind, **_told(group, latency_of(histogram, group, key))}
+            for key, group in groups.items()
+            for name, kind in [key]
+        ]
+        return {
+            "requests": initiators,
+            "kinds": [
+                {"kind": kind, **_told(together, latency_of(histogram, together, (None, kind)))}
+                for kind in KINDS
+                if (together := _together(g for (_, of), g in groups.items() if of == kind))
+            ],
+            "write_amplification": self._amplification(),
+            "wear": {**self._wear, "erase_count": self._spread()},
+        }
+
+    def _amplification(self) -> dict[str, Any]:
+        written = self._host_bytes
+        bytes_of = {source: n * self._unit_bytes for source, n in self._programmed.items()}
+        total = sum(bytes_of.values())
+        ratios = {source: each / written if written else None for source, each in bytes_of.items()}
+        return {"total": total / written if written else None, **ratios, "host_bytes": written}
+
+    def _spread(self) -> dict[str, float] | None:
+        """Return mean, least and greatest erase count of blocks."""
+        if not self._erase_counts:
+            return None
+        return {
+            "mean": sum(each["mean"] for each in self._erase_counts) / len(self._erase_counts),
+            "min": min(each["min"] for each in self._erase_counts),
+            "max": max(each["max"] for each in self._erase_counts),
+        }
+
+
+def latency_of(
+    histogram: pl.DataFrame, group: dict[str, Any], key: tuple[str | None, str]
+) -> Latency:
+    """Return the latencies of a group from the rows of a histogram."""
+    import polars as pl
+
+    initiator, kind = key
+    rows = histogram.filter(pl.col("kind") == kind)
+    if initiator is not None:
+        rows = rows.filter(pl.col("initiator") == initiator)
+    joined = rows.group_by("high_ns").agg(pl.col("requests").sum()).sort("high_ns")
+    buckets = tuple(joined.iter_rows())
+    if not buckets:
+        # An untimed run.
+        return Latency(group["requests"], None, None, None, ())
+    mean = sum(group["blame_ns"].values()) / group["requests"]
+    return Latency(group["requests"], mean, group["min"], group["max"], buckets)
+
+
+def _together(groups: Iterable[dict[str, Any]]) -> dict[str, Any] | None:
+    """Add up groups of several initiators; None if there are none."""
+    total: dict[str, Any] | None = None
+    for group in groups:
+        if total is None:
+            total = {**group, "blame_ns": dict(group["blame_ns"])}
+            continue
+        for key in (*_ADDED, "iops"):
+            total[key] += group[key]
+        for key, choose in (("min", min), ("max", max)):
+            found = [v for v in (total[key], group[key]) if v is not None]
+            total[key] = choose(found) if found else None
+        for state, ns in group["blame_ns"].items():
+            total["blame_ns"][state] = total["blame_ns"].get(state, 0) + ns
+    return total
+
+
+def _told(group: dict[str, Any], latency: Latency) -> dict[str, Any]:
+    """Return a group in the form of a summary."""
+    samples = 0 if latency.max is None else latency.requests
+    at = {name: latency.percentile(share / 10_000_000) for name, share in PERCENTILES.items()}
+    return {
+        **{key: group[key] for key in _ADDED},
+        "iops": group["iops"],
+        "latency_ns": {
+            "samples": samples,
+            "mean": latency.mean,
+            "min": latency.min,
+            "max": latency.max,
+            **at,
+            "samples_beyond": {
+                name: beyond(share, samples) if samples else 0
+                for name, share in PERCENTILES.items()
+            },
+        },
+        "blame_ns": group["blame_ns"],
+    }
+
+
+def _summed(histograms: Sequence[pl.DataFrame]) -> pl.DataFrame:
+    import polars as pl
+
+    rows = pl.concat(histograms)
+    return rows.group_by(_BUCKET).agg(pl.col("requests").sum()).sort(_BUCKET)

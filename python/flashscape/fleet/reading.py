@@ -1,0 +1,128 @@
+"""Conversion of a fleet file, or of Python values, to a fleet; all faults are told at once."""
+
+from __future__ import annotations
+
+import difflib
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from flashscape import toml
+from flashscape.errors import ConfigError, unread
+from flashscape.experiment import Unchecked
+from flashscape.fleet import wanted
+from flashscape.fleet.wanted import Wanted
+from flashscape.sweep import reading as sweeps
+from flashscape.sweep.check import refuse
+from flashscape.sweep.reading import Reading
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from os import PathLike
+
+    from flashscape.experiment import Experiment, Overrides
+
+TABLE = "fleet"
+_KEYS = ("title", "base", "set", TABLE)
+_OF_FLEET = ("drives", "age", "fanout")
+_OF_FANOUT = ("reads", "stages", "queries")
+
+Options = dict[str, Any]
+"""Values that are given beside a file, by the keys of the fleet; None if one is not given."""
+
+
+def of_values(
+    base: Experiment | Mapping[str, Any] | str | PathLike[str], options: Options
+) -> Wanted:
+    """Return the fleet that Python values describe; raise ConfigError."""
+    reading = Reading("fleet", {})
+    return _wanted(Unchecked.of(base), "", options, reading, "")
+
+
+def of_file(path: str | PathLike[str], overrides: Overrides, options: Options) -> Wanted:
+    """Return the fleet of a fleet file, or of an experiment with options; raise ConfigError."""
+    path = Path(path)
+    if str(path) == "-":
+        raise ConfigError("-: a fleet is not read from the standard input; name a file")
+    try:
+        text = path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise ConfigError(unread(path, error)) from error
+    except UnicodeDecodeError:
+        # Its reader knows the formats that others write.
+        text = ""
+    raw, lines = ({}, {}) if path.suffix == ".json" or not text else toml.read(text, str(path))
+    if TABLE not in raw and "base" not in raw:
+        return _wanted(Unchecked.of(path).over(overrides), "", options, Reading("fleet", {}), "")
+    reading = Reading(str(path), lines)
+    for key in raw:
+        if key not in _KEYS:
+            reading.fault(key, _unknown(key, _KEYS))
+    base = sweeps.base_of(raw, reading, path.parent)
+    title = raw.get("title", "")
+    if not isinstance(title, str):
+        reading.fault("title", f"{title!r} is not a text")
+        title = ""
+    if base is not None:
+        common = {each.path: each.value for each in sweeps.settings_of(raw, reading)}
+        base = base.over(common).over(overrides)
+    given = _of_table(raw.get(TABLE, {}), reading)
+    return _wanted(base, title, _over(given, options), reading, f"{TABLE}.")
+
+
+def _of_table(table: Any, reading: Reading) -> Options:
+    """Return the values of the table of a fleet file, by the names of options."""
+    found: Options = {}
+    if not isinstance(table, dict):
+        reading.fault(TABLE, f"{table!r} is not a table")
+        return found
+    fanout = table.get("fanout", {})
+    for key in table:
+        if key not in _OF_FLEET:
+            reading.fault(f"{TABLE}.{key}", _unknown(key, _OF_FLEET))
+    if not isinstance(fanout, dict):
+        reading.fault(f"{TABLE}.fanout", f"{fanout!r} is not a table; write reads = [1, 10, 100]")
+        fanout = {}
+    for key in fanout:
+        if key not in _OF_FANOUT:
+            reading.fault(f"{TABLE}.fanout.{key}", _unknown(key, _OF_FANOUT))
+    found |= {key: table.get(key) for key in ("drives", "age")}
+    found["fanout"] = fanout.get("reads")
+    found |= {key: fanout.get(key) for key in ("stages", "queries")}
+    if "fanout" in table and found["fanout"] is None:
+        reading.fault(f"{TABLE}.fanout.reads", "missing; write reads = [1, 10, 100]")
+    return found
+
+
+def _over(given: Options, options: Options) -> Options:
+    """Return the values of a file, replaced by those that are given beside it."""
+    return given | {key: value for key, value in options.items() if value is not None}
+
+
+def _wanted(
+    base: Unchecked | None, title: str, given: Options, reading: Reading, above: str
+) -> Wanted:
+    def fault(key: str, message: str) -> None:
+        reading.fault(f"{above}{key}", message)
+
+    count = given.get("drives")
+    if count is None:
+        fault("drives", "missing; write the number of drives (--drives N)")
+        count = 1
+    fleet = Wanted(
+        base=base if base is not None else Unchecked.of({}),
+        file=reading.file,
+        title=title,
+        drives=wanted.drives(count, fault),
+        age=wanted.age(given.get("age"), fault),
+        queries=wanted.queries(
+            given.get("fanout"), given.get("stages"), given.get("queries"), fault
+        ),
+    )
+    refuse(reading, None)
+    return fleet
+
+
+def _unknown(key: str, valid: tuple[str, ...]) -> str:
+    near = difflib.get_close_matches(key, valid, 1)
+    meant = f'did you mean "{near[0]}"? ' if near else ""
+    return f"unknown key ({meant}valid: {', '.join(valid)})"

@@ -1,0 +1,102 @@
+"""The result of a fleet as sentences."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from flashscape import units
+
+_FIGURES = {"rate": "requests", "read_latency": "read latency", "collection": "GC"}
+_NOTES_MOST = 4
+_CLEAR = 4.0
+"""Standard deviations beyond which a correlation is no accident."""
+
+
+def sentences(document: dict[str, Any]) -> list[str]:
+    """Return what a reader should know besides the tables."""
+    lines = [*_failures(document), _age(document), *_worst(document)]
+    lines.append(_correlation(document["correlation"]))
+    fanout = document["fanout"]
+    if fanout is not None:
+        lines += _fanout(fanout)
+    return lines + _notes(document)
+
+
+def _notes(document: dict[str, Any]) -> list[str]:
+    """Return the notes of most drives."""
+    found, count = document["notes"], document["drives"]
+    lines = [
+        f"note ({each['drives']:,} of {units.many(count, 'drive')}), such as: {each['such_as']}"
+        for each in found[:_NOTES_MOST]
+    ]
+    if (more := len(found) - _NOTES_MOST) > 0:
+        lines.append(f"note: and {units.many(more, 'more kind')} of notes, in fleet.json")
+    return lines
+
+
+def _failures(document: dict[str, Any]) -> list[str]:
+    failed = document["failed"]
+    if not failed:
+        return []
+    name, why = failed[0]
+    return [
+        f"note: {len(failed)} of {units.many(document['drives'], 'drive')} failed and are in no "
+        f"figure, such as {name}: {why}"
+    ]
+
+
+def _age(document: dict[str, Any]) -> str:
+    age = document["age"]
+    drives = units.many(document["drives"], "drive")
+    if age is None:
+        return f"{drives} begin alike and differ by their random streams."
+    return (
+        f"{drives} begin alike, each aged by another amount, from {units.percent(age['from'])} to "
+        f"{units.percent(age['to'])} of the filled space. Bad blocks are common to all."
+    )
+
+
+def _worst(document: dict[str, Any]) -> list[str]:
+    found = document["spread"].get("read_p99_9_ns") or document["spread"].get("write_p99_9_ns")
+    if found is None or document["drives"] < 2:
+        return []
+    kind = "reads" if "read_p99_9_ns" in document["spread"] else "writes"
+    return [
+        f"p99.9 of {kind}: {units.duration(found['least'])} in drive {found['least_drive']}, "
+        f"{units.duration(found['median'])} in the median, {units.duration(found['most'])} in "
+        f"drive {found['most_drive']}."
+    ]
+
+
+def _correlation(found: dict[str, Any] | None) -> str:
+    if found is None:
+        return (
+            "Nothing can be said of correlation: there is one drive, or too little time in common."
+        )
+    parts = []
+    for name, figure in found["figures"].items():
+        if figure is None:
+            parts.append(f"{_FIGURES[name]} the same in all intervals")
+            continue
+        mean, chance = figure["mean_of_pairs"], figure["by_chance"]
+        clear = "" if abs(mean) > _CLEAR * chance else " (chance)"
+        parts.append(f"{_FIGURES[name]} {mean:+.3f}{clear}")
+    interval = units.duration(found["interval_ns"])
+    return (
+        f"Correlation that is left (mean of pairs, over {found['intervals']:,} intervals of "
+        f"{interval}): {', '.join(parts)}."
+    )
+
+
+def _fanout(fanout: dict[str, Any]) -> list[str]:
+    limit = units.duration(fanout["slow_above_ns"])
+    share = units.percent(fanout["slow_reads"])
+    lines = [f"A read is slow above {limit}, p99 of all reads: {share} are."]
+    if fanout["why_no_moments"] is not None:
+        lines.append(f"note: no query at the same moments: {fanout['why_no_moments']}")
+    else:
+        lines.append(
+            f"Of the reads that drives are asked for at random moments, "
+            f"{units.percent(fanout['slow_at_moments'])} are slow."
+        )
+    return lines
