@@ -509,7 +509,28 @@ def test_an_untimed_fleet_merges_writes(base):
     assert fleet.correlation is None
 
 
-def test_drives_that_fail_are_told_and_left_out(base, tmp_path):
+def test_drives_that_fail_are_told_and_left_out(base, flashscape, tmp_path):
+    whole = fs.fleet(base, drives=5, age=AGE)
+    longest = sorted(whole.result(number).all.max for number in range(1, 6))
+    assert longest[1] < longest[3]
+    # The slowest drives do not answer in time.
+    limit = (longest[1] + longest[3]) // 2
+    base["run"]["starvation"] = {"limit": f"{limit} ns"}
+    fleet = fs.fleet(base, drives=5, age=AGE, fanout=[2])
+    failed = [int(name.removeprefix("drive ")) for name, _ in fleet.failures]
+    slow = [n for n in range(1, 6) if whole.result(n).all.max > limit]
+    assert failed == slow
+    assert 0 < len(slow) < 5
+    rest = [whole.result(n) for n in range(1, 6) if n not in slow]
+    assert fleet.latency("read").requests == sum(each.read.requests for each in rest)
+    assert fleet.latency("read").max == max(each.read.max for each in rest)
+    assert "failed and are in no figure" in fleet.sentences[0]
+    (tmp_path / "base.json").write_text(json.dumps(base), encoding="utf-8")
+    ended = flashscape("fleet", "base.json", "--drives", "5", "--age", "0..80%", "--quiet")
+    assert ended.status == 1
+
+
+def test_a_fleet_without_any_result_is_an_error(base):
     base["run"]["starvation"] = {"limit": "1 us"}
     with pytest.raises(fs.FlashscapeError, match="no drive of the fleet has results"):
         fs.fleet(base, drives=2)
