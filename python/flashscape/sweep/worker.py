@@ -83,6 +83,7 @@ class _Worker:
         while True:
             self._given.acquire()
             order = json.loads(self._waiting.pop(0))
+            _forget_all_but(order.get("start", {}).get("drive"))
             done = _prepared if "keep" in order else _ended
             self._say(done(order, self._say))
 
@@ -159,6 +160,13 @@ def _shared(file: str) -> Snapshot:
     if _drive is None or _drive[0] != file:
         _drive = (file, Snapshot.load(file))
     return _drive[1]
+
+
+def _forget_all_but(file: str | None) -> None:
+    """Release another drive: its file takes room on the disk as long as it is open."""
+    global _drive
+    if _drive is not None and _drive[0] != file:
+        _drive = None
 
 
 def _result(
