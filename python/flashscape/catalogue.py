@@ -41,7 +41,7 @@ class Policy(NamedTuple):
 
 
 class Family(NamedTuple):
-    """A decision of the drive's firmware, and the policies that can make it."""
+    """A decision of the drive's firmware, or of the host, and the policies that can make it."""
 
     path: str
     """Path of its key in a configuration: ``drive.ftl.gc.victim``."""
@@ -88,9 +88,10 @@ _FAMILIES = (
     "drive.buffer.order",
     "drive.recovery.map",
     "drive.recovery.trims",
+    "array.plan",
 )
-"""Paths of a drive's policies. Their names and meanings come from the schema, which is
-generated from the code."""
+"""Paths of policies: of a drive, and of the host's plan for several drives. Their names and
+meanings come from the schema, which is generated from the code."""
 
 
 def policies() -> dict[str, Family]:

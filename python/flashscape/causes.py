@@ -1,6 +1,6 @@
 """Causes of a request's latency, as groups of states.
 
-The simulator charges time to about thirty states. These groups join states that
+The simulator charges time to some forty states. These groups join states that
 have the same remedy; every table and picture uses them.
 """
 
@@ -133,6 +133,13 @@ CAUSES = (
         "#969696",
         ("withheld_queue_depth",),
     ),
+    Cause(
+        "host's plan",
+        "waiting in the host for its plan for several drives",
+        "#c49c94",
+        ("wait_host_cache", "wait_host_turn", "wait_hedge"),
+    ),
+    Cause("host's cache", "copying to or from the host's cache", "#98df8a", ("host_cache",)),
     Cause(
         "power off",
         "waiting in the host for a drive that is off or recovers from a power cut",

@@ -258,7 +258,7 @@ def _write_amplification(result: Measured) -> list[str]:
         )
         if amplification.get(source, 0) >= 0.005
     ]
-    why = f" ({why})" if (why := why_not_one(amplification["host"])) else ""
+    why = f" ({why})" if (why := why_not_one(amplification["host"], result.copies)) else ""
     return [
         f"Write amplification is {amplification['total']:.2f}: for each byte that hosts wrote, "
         f"the flash programmed {' + '.join(parts) or 'nothing'}{why}."

@@ -183,6 +183,16 @@ class Measured(ABC):
         return bool(self.summary["config"]["run"].get("untimed", False))
 
     @property
+    def copies(self) -> int:
+        """Times that each write is programmed: 1 for one drive, 2 for data and its parity."""
+        # Summaries of earlier versions lack this key.
+        array = self.summary.get("array")
+        if array is None:
+            return 1
+        has_parity = self.summary["config"]["array"]["plan"]["policy"] == "rotation"
+        return 2 if has_parity else len(array["members"])
+
+    @property
     def worn_out_bytes(self) -> int | None:
         """Bytes asked for until the drive was worn out, in an untimed run; else None."""
         # Summaries of earlier versions lack this key.

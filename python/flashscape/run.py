@@ -10,7 +10,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from flashscape import _flashscape, signals, units
 from flashscape._flashscape import Session, __version__
-from flashscape.errors import FlashscapeError, Interrupted, OutputError, StarvationError
+from flashscape.errors import (
+    ConfigError,
+    FlashscapeError,
+    Interrupted,
+    OutputError,
+    StarvationError,
+)
 from flashscape.experiment import Experiment
 from flashscape.output import Directory, File, must_differ, refuse_inputs, refuse_other_format
 from flashscape.result import Result
@@ -110,6 +116,8 @@ def run(
     experiment = Experiment.of(experiment, snapshot_given=snapshot is not None)
     if snapshot is not None:
         experiment.refuse_preconditioning()
+    if save_drive is not None and "array" in experiment.config:
+        raise ConfigError("array: a snapshot holds one drive; leave save_drive out, or array")
     observer = _observer(progress)
     if fio_json is not None:
         from flashscape import fio

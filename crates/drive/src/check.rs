@@ -1,6 +1,7 @@
 //! Contradictions between settings, all reported at once, each with the figure that would resolve
 //! it; and the figures that follow from settings without contradictions.
 
+mod array;
 mod beside;
 mod buffer;
 mod clones;
@@ -111,6 +112,7 @@ fn check_all(
     collection::check_turns(drive, &layout, &mut problems);
     collection::check_copies(drive, &layout, &mut problems);
     detours::check(drive, &geometry, &layout, &mut problems);
+    array::check(experiment, &layout, &mut problems);
     sets::check(experiment, &geometry, &layout, &mut problems);
     suspension::check_backlog(drive, &layout, &mut problems);
     workloads::check(experiment, &layout, &mut problems);

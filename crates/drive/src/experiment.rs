@@ -1,5 +1,6 @@
 //! An experiment: with the version, it determines everything about a run.
 
+use crate::array::config::ArrayConfig;
 use crate::config::DriveConfig;
 use crate::failures::FailureConfig;
 use crate::recovery::PowerCuts;
@@ -23,6 +24,9 @@ pub struct Experiment {
     pub seed: u64,
     /// The drive: `preset = "..."` and overrides, or all of it.
     pub drive: DriveConfig,
+    /// Several drives, and the host's plan for them. Default: one drive.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub array: Option<ArrayConfig>,
     /// Preconditioning of the drive. Default: none, the drive is empty.
     #[serde(default)]
     pub precondition: PreconditionConfig,

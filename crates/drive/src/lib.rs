@@ -1,6 +1,8 @@
 //! A whole drive: configuration and its check, assembly, scheduling, buffering,
 //! collection in time, preconditioning, the auditor, and runs with their results.
 
+mod any_run;
+pub mod array;
 mod audit;
 pub mod check;
 mod clones;
@@ -25,6 +27,8 @@ pub mod run;
 pub mod snapshot;
 pub mod starvation;
 
+pub use any_run::{AnyRun, Ready};
+pub use array::ArrayRun;
 pub use device::{Completion, Counters, Device, OpKind, RequestId};
 pub use error::RunError;
 pub use experiment::Experiment;

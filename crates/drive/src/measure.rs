@@ -94,7 +94,7 @@ pub struct SlowRequest {
 
 /// The state of the counters at a moment.
 #[derive(Clone)]
-struct Mark {
+pub struct Mark {
     at: Instant,
     counters: Counters,
     errors: Option<ErrorCounters>,
@@ -108,22 +108,72 @@ struct Mark {
     held: Option<Vec<Span>>,
 }
 
-impl Mark {
-    fn of(device: &mut Device) -> Self {
-        Self {
-            at: device.now(),
-            counters: *device.counters(),
-            errors: device.errors().cloned(),
-            scrub: device.scrub_counts(),
-            tasks: device.task_counts(),
-            tally: device.ftl().tally,
-            tallies: (0..device.ftl().layout.set_count())
-                .map(|set| device.ftl().tally_of(SetId(set)))
+/// What is measured beside requests: a drive, or the drives of an array together.
+pub trait Measurable {
+    /// The moment that it has reached.
+    fn now(&self) -> Instant;
+    /// Lets time pass up to `until`, which no event precedes.
+    fn wait(&mut self, until: Instant);
+    /// Begins a new maximum of the longest collection.
+    fn begin_counting(&mut self);
+    /// Units and erases so far.
+    fn tally(&self) -> Tally;
+    /// Free blocks.
+    fn free_blocks(&self) -> u32;
+    /// The state of its counters.
+    fn mark(&mut self) -> Mark;
+}
+
+impl Measurable for Device {
+    #[inline]
+    fn now(&self) -> Instant {
+        Self::now(self)
+    }
+    #[inline]
+    fn wait(&mut self, until: Instant) {
+        Self::wait(self, until);
+    }
+    fn begin_counting(&mut self) {
+        Self::begin_counting(self);
+    }
+    #[inline]
+    fn tally(&self) -> Tally {
+        self.ftl().tally
+    }
+    #[inline]
+    fn free_blocks(&self) -> u32 {
+        self.ftl().free_blocks_in_all()
+    }
+    fn mark(&mut self) -> Mark {
+        Mark {
+            at: Self::now(self),
+            counters: *self.counters(),
+            errors: self.errors().cloned(),
+            scrub: self.scrub_counts(),
+            tasks: self.task_counts(),
+            tally: self.ftl().tally,
+            tallies: (0..self.ftl().layout.set_count())
+                .map(|set| self.ftl().tally_of(SetId(set)))
                 .collect(),
-            units: device.unit_busy(),
-            channels: device.channel_busy(),
-            held: device.unit_held(),
+            units: self.unit_busy(),
+            channels: self.channel_busy(),
+            held: self.unit_held(),
         }
+    }
+}
+
+impl Mark {
+    /// The marks of two drives of an array at the same moment, as one: counts are sums, and units and
+    /// NVM sets of the second follow those of the first. Drives of an array have none of the rest.
+    pub fn beside(mut self, mut other: Self) -> Self {
+        debug_assert!(self.errors.is_none() && self.scrub.is_none() && self.tasks.is_none());
+        self.counters = self.counters.plus(&other.counters);
+        self.tally = [self.tally, other.tally].into_iter().sum();
+        self.tallies.append(&mut other.tallies);
+        self.units.append(&mut other.units);
+        self.channels.append(&mut other.channels);
+        self.held = self.held.zip(other.held).map(|(one, other)| [one, other].concat());
+        self
     }
 }
 
@@ -164,7 +214,7 @@ const ROWS: usize = 4096;
 
 impl Measured {
     /// Nothing measured yet.
-    pub fn new(experiment: &Experiment, names: Vec<String>, device: &mut Device) -> Self {
+    pub fn new(experiment: &Experiment, names: Vec<String>, device: &mut impl Measurable) -> Self {
         let warm_up = experiment.run.warm_up.clone().unwrap_or_default();
         let span = experiment.record.interval.span();
         let fields = [
@@ -196,7 +246,7 @@ impl Measured {
             interval: Interval::default(),
             interval_span: span,
             interval_end: Instant::START + span,
-            tally_before: device.ftl().tally,
+            tally_before: device.tally(),
             warm_up_time: Instant::START + warm_up.time.map_or(Span::ZERO, |time| time.span()),
             warm_up_requests: warm_up.requests.unwrap_or(0),
             completions: 0,
@@ -212,17 +262,17 @@ impl Measured {
 
     /// Begins counting if the warm-up ends by `due`, before the events that are due then. It takes
     /// the device to the end of the warm-up, because its ledgers are settled there.
-    fn begin_if_warm(&mut self, due: Instant, device: &mut Device) {
+    fn begin_if_warm(&mut self, due: Instant, device: &mut impl Measurable) {
         if due >= self.warm_up_time && self.completions >= self.warm_up_requests {
             device.wait(self.warm_up_time.max(device.now()));
             device.begin_counting();
-            self.begin = Some(Mark::of(device));
+            self.begin = Some(device.mark());
         }
     }
 
     /// Time advances to `due`: closes intervals and ends the warm-up on the way.
     #[inline]
-    pub fn note_time(&mut self, due: Instant, device: &mut Device) {
+    pub fn note_time(&mut self, due: Instant, device: &mut impl Measurable) {
         if due >= self.interval_end {
             self.close_intervals(due, device);
         }
@@ -243,26 +293,26 @@ impl Measured {
     }
 
     #[cold]
-    fn close_intervals(&mut self, due: Instant, device: &mut Device) {
+    fn close_intervals(&mut self, due: Instant, device: &mut impl Measurable) {
         self.append(self.interval_end, device);
         let quiet = (due - self.interval_end).as_ns() / self.interval_span.as_ns();
         self.series.append_quiet(quiet, self.interval_span, &self.row(device));
         self.interval_end += self.interval_span * (quiet + 1);
     }
 
-    fn append(&mut self, end: Instant, device: &Device) {
+    fn append(&mut self, end: Instant, device: &impl Measurable) {
         let row = self.row(device);
-        self.tally_before = device.ftl().tally;
+        self.tally_before = device.tally();
         self.interval = Interval::default();
         self.series.append(end, &row);
     }
 
     /// The counts of the present interval.
-    fn row(&self, device: &Device) -> [Number; 17] {
-        let tally = device.ftl().tally;
+    fn row(&self, device: &impl Measurable) -> [Number; 17] {
+        let tally = device.tally();
         let flash = tally.since(&self.tally_before);
         let interval = &self.interval;
-        let free = device.ftl().free_blocks_in_all();
+        let free = device.free_blocks();
         [
             interval.requests[0].into(),
             interval.requests[1].into(),
@@ -347,19 +397,18 @@ impl Measured {
     }
 
     /// Ends measuring at the device's present moment.
-    pub fn finish(&mut self, device: &mut Device) {
+    pub fn finish(&mut self, device: &mut impl Measurable) {
         if self.end.is_some() {
             return;
         }
         let now = device.now();
         // An event at the very moment at which an interval ends counts in the next interval, which
         // has no length if the run ends at that moment, too.
-        let has_counted =
-            self.interval.requests != [0; 2] || device.ftl().tally != self.tally_before;
+        let has_counted = self.interval.requests != [0; 2] || device.tally() != self.tally_before;
         if now + self.interval_span > self.interval_end || has_counted {
             self.append(now, device);
         }
-        self.end = Some(Mark::of(device));
+        self.end = Some(device.mark());
         self.is_warm = self.begin.is_some();
         if self.begin.is_none() {
             self.begin = self.end.clone();

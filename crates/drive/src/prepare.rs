@@ -232,7 +232,9 @@ const ASLEEP_OF_GC: [&str; 10] = [
 /// drives alike, to the last bit. `None` if an experiment does neither.
 pub fn preparation(experiment: &Experiment) -> Option<Value> {
     let Experiment { seed, drive, precondition, .. } = experiment;
-    if precondition.snapshot.is_some() || precondition.fill == Fill::Empty {
+    // Each drive of an array is prepared by itself.
+    let is_apart = experiment.array.is_some();
+    if is_apart || precondition.snapshot.is_some() || precondition.fill == Fill::Empty {
         return None;
     }
     // A key that is not known to have no effect is taken to matter.

@@ -1,5 +1,6 @@
 //! Results of a run: `summary.json`, whose names scripts may rely on (docs/results.md), and tables.
 
+pub mod array;
 mod errors;
 mod failures;
 mod notes;
@@ -77,7 +78,9 @@ pub fn summary(
         "detours": detours(measured),
         "sets": sets::of_run(run, measured),
         "windows": windows::of_run(run),
-        "wear": wear(run.device().ftl(), &experiment.drive.nand, measured),
+        // Only in a run of several drives.
+        "array": Value::Null,
+        "wear": wear(&[run.device().ftl()], &experiment.drive.nand, measured),
         "utilisation": {
             "units": busy(&measured.unit_utilisation()),
             "channels": busy(&measured.channel_utilisation()),
@@ -91,7 +94,7 @@ pub fn summary(
         "scrub": scrub::of_run(run, experiment, measured),
         "tasks": tasks::of_run(experiment, measured),
         "precondition": precondition(run.history()),
-        "traces": surveys.iter().flatten().map(survey).collect::<Vec<_>>(),
+        "traces": traces(surveys),
         "notes": notes,
         "config": serde_json::to_value(experiment).expect("a configuration is plain data"),
     })
@@ -267,30 +270,27 @@ fn write_amplification(measured: &Measured, layout: &Layout) -> Value {
     table
 }
 
-/// Erases of each block since the drive was new.
-fn wear(ftl: &Ftl, nand: &NandConfig, measured: &Measured) -> Value {
-    let counts: Vec<f64> = ftl
-        .erase_counts()
-        .iter()
-        .zip(ftl.block_states())
-        .filter(|(_, state)| **state != BlockState::Bad)
-        .map(|(count, _)| f64::from(*count))
-        .collect();
-    let bad = ftl.block_states().iter().filter(|state| **state == BlockState::Bad).count();
+/// Erases of each block since the drives were new.
+fn wear(drives: &[&Ftl], nand: &NandConfig, measured: &Measured) -> Value {
+    let blocks = || drives.iter().flat_map(|ftl| ftl.erase_counts().iter().zip(ftl.block_states()));
+    let good = blocks().filter(|(_, state)| **state != BlockState::Bad);
+    let counts: Vec<f64> = good.map(|(count, _)| f64::from(*count)).collect();
+    let bad = blocks().count() - counts.len();
     json!({
         "erase_count": spread(&counts),
         "erases": measured.tally().erases,
-        "erases_since_new": ftl.tally.erases,
+        "erases_since_new": drives.iter().map(|ftl| ftl.tally.erases).sum::<u64>(),
         "bad_blocks": bad,
         "retired": measured.tally().retired,
         "migrations": measured.tally().migrations,
-        "suspension": suspension_wear(ftl, nand),
+        "suspension": suspension_wear(drives, nand),
     })
 }
 
-/// Wear of each block by interruptions since the drive was new; null if nothing is interrupted.
-fn suspension_wear(ftl: &Ftl, nand: &NandConfig) -> Value {
-    let strain = ftl.strain();
+/// Wear of each block by interruptions since the drives were new; null if nothing is interrupted.
+fn suspension_wear(drives: &[&Ftl], nand: &NandConfig) -> Value {
+    let strain: Vec<[u32; 2]> =
+        drives.iter().flat_map(|ftl| ftl.strain().iter().copied()).collect();
     if strain.is_empty() {
         return Value::Null;
     }
@@ -343,6 +343,11 @@ fn precondition(history: &History) -> Value {
         "erases": done.tally.erases,
         "snapshot": snapshot,
     })
+}
+
+/// The traces that were read.
+fn traces(surveys: &[Option<Survey>]) -> Value {
+    surveys.iter().flatten().map(survey).collect::<Vec<_>>().into()
 }
 
 fn survey(survey: &Survey) -> Value {

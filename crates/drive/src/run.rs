@@ -1,8 +1,8 @@
 //! A run: initiators on one side, the device on the other, and the measurements between them.
 
-mod faults;
+pub(crate) mod faults;
 mod host_windows;
-mod initiator;
+pub(crate) mod initiator;
 mod intake;
 mod power;
 mod starvation;
@@ -22,16 +22,13 @@ use crate::failures;
 use crate::history::History;
 use crate::horizon::{LATEST, LinkLoad};
 use crate::measure::Measured;
-use crate::namespaces;
 use crate::prepare::Prepared;
 use crate::requests::RequestLog;
 use crate::snapshot::Snapshot;
 use crate::starvation::Watch;
 use engine::{Agenda, Instant, Slab, Span, Streams};
-use ftl::Layout;
-use host::Source;
 use host_windows::HostSide;
-use initiator::{Coming, Drawn, Initiator};
+use initiator::{Coming, Drawn, Initiator, expected_requests, initiators};
 use nand::Geometry;
 use supply::Power;
 use traces::Survey;
@@ -118,10 +115,6 @@ impl Run {
     ) -> Result<Self, RunError> {
         let streams = Streams::new(experiment.run_seed());
         let Prepared { mut device, history } = prepared;
-        let found: Vec<Option<&Survey>> = surveys.iter().map(Option::as_ref).collect();
-        if let Some((_, clash)) = host::name_clashes(&experiment.workload, &found).pop() {
-            return Err(clash.into());
-        }
         let initiators = initiators(experiment, surveys, &device.ftl().layout)?;
         make_ready(experiment, &mut device);
         let names = initiators.iter().map(|initiator| initiator.source.name().to_owned()).collect();
@@ -412,38 +405,4 @@ fn make_ready(experiment: &Experiment, device: &mut Device) {
     device.expect_data(exact_footprint(experiment, device.ftl()));
     let geometry = Geometry::from(&experiment.drive.geometry);
     failures::schedule(&experiment.run.failures, &geometry, device);
-}
-
-fn expected_requests(experiment: &Experiment, surveys: &[Option<Survey>]) -> Option<u64> {
-    let expected = |(workload, survey): (&host::WorkloadConfig, &Option<Survey>)| {
-        let limit = workload.stop.as_ref().and_then(|stop| stop.requests);
-        let rows = survey
-            .as_ref()
-            .zip(workload.trace.as_ref())
-            .map(|(survey, trace)| survey.rows.saturating_mul(trace.repeat.unwrap_or(1)));
-        match (limit, rows) {
-            (Some(limit), Some(rows)) => Some(limit.min(rows)),
-            (limit, rows) => limit.or(rows),
-        }
-    };
-    let mut each = experiment.workload.iter().zip(surveys).map(expected);
-    each.try_fold(0u64, |sum, expected| Some(sum.saturating_add(expected?)))
-}
-
-/// The initiators of an experiment, each with its own part of its namespace.
-fn initiators(
-    experiment: &Experiment,
-    surveys: &[Option<Survey>],
-    layout: &Layout,
-) -> Result<Vec<Initiator>, RunError> {
-    let streams = Streams::new(experiment.seed);
-    let mut initiators = Vec::new();
-    for (workload, survey) in experiment.workload.iter().zip(surveys) {
-        let namespace = namespaces::of_workload(layout, workload);
-        for expanded in workload.expand(survey.as_ref()) {
-            let source = Source::build_surveyed(&expanded, survey.as_ref(), namespace, streams)?;
-            initiators.push(Initiator::new(source, workload, experiment));
-        }
-    }
-    Ok(initiators)
 }

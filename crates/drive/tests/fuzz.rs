@@ -93,6 +93,7 @@ fn campaign() {
         Some("superblocks") => Some("\nsuperblock = {"),
         Some("sets") => Some("\nsets = {"),
         Some("windows") => Some("\nwindows = { dtwin"),
+        Some("array") => Some("array = {"),
         Some("scrubbing") => Some("\ntask = \"own\""),
         Some("tasks") => Some("\ntasks = {"),
         _ => None,
@@ -100,7 +101,7 @@ fn campaign() {
     let only = only.filter(|_| has.is_none()).map(|only| {
         let known = Kind::ALL.into_iter().find(|kind| kind.name() == only);
         known.expect(
-            "FLASHSCAPE_FUZZ_ONLY is drive, trace, text, failures, faults, superblocks, sets, windows, scrubbing or tasks",
+            "FLASHSCAPE_FUZZ_ONLY is drive, trace, text, failures, faults, superblocks, sets, windows, array, scrubbing or tasks",
         )
     });
     let campaign = Campaign {

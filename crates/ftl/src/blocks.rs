@@ -112,11 +112,32 @@ impl Tally {
             }),
         }
     }
+    /// The counts of both together.
+    pub fn plus(&self, other: &Self) -> Self {
+        Self {
+            units: std::array::from_fn(|source| self.units[source] + other.units[source]),
+            erases: self.erases + other.erases,
+            collected: self.collected + other.collected,
+            moved: self.moved + other.moved,
+            retired: self.retired + other.retired,
+            skipped: self.skipped + other.skipped,
+            migrations: self.migrations + other.migrations,
+            parity_of: std::array::from_fn(|stream| {
+                self.parity_of[stream] + other.parity_of[stream]
+            }),
+        }
+    }
     /// Units programmed over units that the host wrote; 1 if it wrote none.
     pub fn write_amplification(&self) -> f64 {
         let total: u64 = self.units.iter().sum();
         let host = self.units[Source::Host as usize];
         if host == 0 { 1.0 } else { total as f64 / host as f64 }
+    }
+}
+
+impl std::iter::Sum for Tally {
+    fn sum<I: Iterator<Item = Self>>(counts: I) -> Self {
+        counts.fold(Self::default(), |sum, one| sum.plus(&one))
     }
 }
 

@@ -183,6 +183,12 @@ states! {
     QueueDepth => "withheld_queue_depth",
     /// Waits in the host because the power was cut and the drive is off or recovers.
     PowerOff => "wait_power_off",
+    /// Waits in the host for room in its cache of writes.
+    HostRoom => "wait_host_cache",
+    /// Waits in the host for the turn of a drive to write.
+    HostTurn => "wait_host_turn",
+    /// Waits for a copy of the read that takes long, until a second one is sent.
+    HedgeDelay => "wait_hedge",
     /// Waits until fewer of the firmware's tasks are under way, to read the rest of its stripe.
     TaskLimit => "wait_task",
     /// Waits for data ahead of it in the write buffer, or for a batch to fill.
@@ -203,6 +209,8 @@ states! {
     Link => "link",
     /// Is handled by the firmware.
     Firmware => "firmware",
+    /// Is copied to or from the host's cache of writes.
+    HostCache => "host_cache",
     /// Is copied to or from the write buffer.
     Buffer => "buffer",
     /// Its page is being sensed.
@@ -264,6 +272,9 @@ impl Blame {
     pub fn transfer(&mut self, span: Span, from: State, to: State) {
         self.total -= span;
         self.spans[from as usize] -= span;
+        if self.spans[from as usize].is_zero() {
+            self.touched &= !(1u64 << from as u32);
+        }
         self.charge(to, span);
     }
     /// The time charged to `state`.

@@ -249,6 +249,7 @@ impl Drive {
 impl Drive {
     fn made(py: Python<'_>, plan: Arc<Inner>, snapshot: Option<&Snapshot>) -> PyResult<Self> {
         let snapshot = snapshot.map(|snapshot| snapshot.inner.clone());
+        plan.refuse_array("step by step, there is one drive without a plan of the host")?;
         plan.check_snapshot(snapshot.as_deref())?;
         let experiment = &plan.experiment;
         let made = policies::heeding_interrupts(|| {

@@ -149,6 +149,11 @@ impl Inner {
     /// that the experiment names. Of a file only the header is read. Returns the values derived
     /// from the configuration for the drive in the snapshot.
     pub fn check_snapshot(&self, given: Option<&drive::Snapshot>) -> PyResult<Checked> {
+        if given.is_some() || self.snapshot_given {
+            self.refuse_array(
+                "a snapshot holds one drive, and the drives of an array begin without one",
+            )?;
+        }
         let named = &self.experiment.precondition.snapshot;
         let (origin, found) = match (given, named) {
             (Some(snapshot), _) => (snapshot.origin.clone(), snapshot.found()),
@@ -165,6 +170,16 @@ impl Inner {
             return Err(self.refused(problems.problems));
         }
         self.noted(check_from(&self.experiment, Start::Found(&found)))
+    }
+
+    /// Refuses an experiment with an array, for this reason.
+    pub fn refuse_array(&self, why: &str) -> PyResult<()> {
+        if self.experiment.array.is_none() {
+            return Ok(());
+        }
+        let mut problems = Problems::new("");
+        problems.push("array", format!("{why}; leave array out"));
+        Err(self.refused(problems.problems))
     }
 
     /// Values derived from the configuration, with the notice about former names of keys.
@@ -196,7 +211,11 @@ impl Inner {
                 None
             });
             if let Some(survey) = found.as_ref().and_then(Found::survey) {
-                let namespace = drive::namespaces::of_workload(&self.checked.layout, workload);
+                let namespace = drive::namespaces::of_workload(
+                    &self.experiment,
+                    &self.checked.layout,
+                    workload,
+                );
                 let refused = workload.trace_faults(survey, namespace);
                 faults.extend(refused.into_iter().map(|fault| (index, fault)));
             }

@@ -9,8 +9,8 @@ use crate::requests::RequestsFile;
 use crate::snapshot::Snapshot;
 use crate::table::Table;
 use drive::check::Checked;
-use drive::results::{Outcome, summary, tables};
-use drive::{Experiment, Prepared, Progress, Run};
+use drive::results::Outcome;
+use drive::{AnyRun, Experiment, Prepared, Progress, Ready};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use std::path::PathBuf;
@@ -32,7 +32,7 @@ enum Stage {
     Surveyed(Vec<Option<Survey>>, Option<Arc<drive::Snapshot>>),
     Running {
         surveys: Vec<Option<Survey>>,
-        run: Box<Run>,
+        run: AnyRun,
         log: Option<Box<RequestsFile>>,
     },
     /// Preconditioning failed or was interrupted.
@@ -74,7 +74,7 @@ impl Session {
                 raised = Python::attach(|py| report(py, ongoing.as_ref(), share)).err();
                 raised.is_none()
             };
-            let made = Prepared::new(experiment, snapshot, &mut tell).map_err(errors::run)?;
+            let made = Ready::new(experiment, snapshot, &mut tell).map_err(errors::run)?;
             made.ok_or_else(|| raised.expect("nothing else ends preconditioning"))
         })
     }
@@ -84,7 +84,8 @@ impl Session {
     fn take_over(&self, py: Python<'_>, prepared: &Snapshot) -> PyResult<()> {
         let kept = prepared.inner.clone();
         self.begin(py, |experiment, _| {
-            Prepared::done_before(experiment, &kept).map_err(errors::run)
+            let prepared = Prepared::done_before(experiment, &kept).map_err(errors::run)?;
+            Ok(Ready::One(Box::new(prepared)))
         })
     }
 
@@ -131,7 +132,7 @@ impl Session {
     fn summary(&self, py: Python<'_>, host_cpu_seconds: f64, complete: bool) -> PyResult<String> {
         let outcome = Outcome { host_cpu_seconds, complete };
         self.with_run(py, |run, surveys| {
-            summary(run, &self.plan.experiment, &self.checked, surveys, outcome).to_string()
+            run.summary(&self.plan.experiment, &self.checked, surveys, outcome).to_string()
         })
     }
 
@@ -151,7 +152,7 @@ impl Session {
 
     /// The tables of a run whose measurement has ended.
     fn tables(&self, py: Python<'_>) -> PyResult<Vec<Table>> {
-        self.with_run(py, |run, _| tables(run).into_iter().map(Table::from).collect())
+        self.with_run(py, |run, _| run.tables().into_iter().map(Table::from).collect())
     }
 }
 
@@ -160,16 +161,16 @@ impl Session {
     fn begin(
         &self,
         py: Python<'_>,
-        prepare: impl FnOnce(&Experiment, Option<&drive::Snapshot>) -> PyResult<Prepared> + Send,
+        prepare: impl FnOnce(&Experiment, Option<&drive::Snapshot>) -> PyResult<Ready> + Send,
     ) -> PyResult<()> {
         let begin = |stage: &mut Stage| {
             let Stage::Surveyed(surveys, snapshot) = std::mem::replace(stage, Stage::Spent) else {
                 return Err(PyRuntimeError::new_err("a session is preconditioned once"));
             };
             let experiment = &self.plan.experiment;
-            let prepared = prepare(experiment, snapshot.as_deref())?;
-            let run = Run::start(experiment, &surveys, prepared).map_err(errors::run)?;
-            *stage = Stage::Running { surveys, run: Box::new(run), log: None };
+            let ready = prepare(experiment, snapshot.as_deref())?;
+            let run = AnyRun::start(experiment, &surveys, ready).map_err(errors::run)?;
+            *stage = Stage::Running { surveys, run, log: None };
             Ok(())
         };
         policies::heeding_interrupts(|| self.stage.with(py, begin)?)
@@ -178,7 +179,7 @@ impl Session {
     fn with_run<R: Send>(
         &self,
         py: Python<'_>,
-        work: impl FnOnce(&mut Run, &[Option<Survey>]) -> R + Send,
+        work: impl FnOnce(&mut AnyRun, &[Option<Survey>]) -> R + Send,
     ) -> PyResult<R> {
         self.with_stage(py, |run, surveys, _| work(run, surveys))
     }
@@ -186,7 +187,7 @@ impl Session {
     fn with_stage<R: Send>(
         &self,
         py: Python<'_>,
-        work: impl FnOnce(&mut Run, &[Option<Survey>], &mut Option<Box<RequestsFile>>) -> R + Send,
+        work: impl FnOnce(&mut AnyRun, &[Option<Survey>], &mut Option<Box<RequestsFile>>) -> R + Send,
     ) -> PyResult<R> {
         let worked = self.stage.with(py, |stage| match stage {
             Stage::Running { surveys, run, log } => Some(work(run, surveys, log)),
@@ -202,7 +203,7 @@ const STEP: u64 = 1 << 10;
 
 /// Runs about this many events, or until a policy is interrupted, in steps so small that the log
 /// never grows large.
-fn go_on(run: &mut Run, mut log: Option<&mut RequestsFile>, events: u64) -> PyResult<bool> {
+fn go_on(run: &mut AnyRun, mut log: Option<&mut RequestsFile>, events: u64) -> PyResult<bool> {
     let mut left = events;
     while left > 0 && !policies::was_interrupted() {
         let step = left.min(STEP);

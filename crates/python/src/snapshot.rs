@@ -26,6 +26,7 @@ impl Snapshot {
     #[pyo3(signature = (plan, ongoing=None))]
     fn take(py: Python<'_>, plan: &Plan, ongoing: Option<Py<PyAny>>) -> PyResult<Self> {
         let plan = plan.inner.clone();
+        plan.refuse_array("a snapshot holds one drive")?;
         plan.check_snapshot(None)?;
         watched(py, ongoing.as_ref(), |tell| {
             drive::Snapshot::take(&plan.experiment, tell).map_err(errors::run)

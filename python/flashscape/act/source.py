@@ -94,6 +94,8 @@ class Source:
     @classmethod
     def _checked(cls, experiment: Experiment, label: str, seed: int | None) -> Source:
         config, derived = experiment.config, experiment.derived
+        if "array" in config:
+            raise ConfigError(f"{label}: act tests one drive; leave the table array out")
         load.large_blocks(derived)
         return cls(
             label=label,

@@ -177,6 +177,8 @@ def _task(
     """Check all options before anything runs; raise ConfigError."""
     _check_numbers(uber, cycles, endurance, years, retention_days)
     config = experiment.config
+    if "array" in config:
+        raise ConfigError("array: the life of one drive is projected; leave array out")
     wear = endurance or config["drive"]["nand"]["endurance"] or None
     errors = config["drive"]["nand"].get("errors")
     why = _why_no_uber(config)

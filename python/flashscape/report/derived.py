@@ -15,6 +15,7 @@ def tables(figures: dict[str, Any], drive: dict[str, Any]) -> list[Rows]:
     """Return every table of ``flashscape check`` for an experiment with this drive."""
     commands = _durations(figures["durations_ns"])
     return [
+        *([_rows("Array", _array(figures["array"]))] if "array" in figures else []),
         _rows("Capacity", _capacity(figures["capacity"])),
         _rows("Organisation", _organisation(figures["organisation"])),
         *(
@@ -43,6 +44,15 @@ def workloads(config: dict[str, Any]) -> Rows:
 
 def _rows(title: str, rows: list[tuple[str, str]]) -> Rows:
     return Rows(title, ("figure", "value"), rows, 2)
+
+
+def _array(array: dict[str, Any]) -> list[tuple[str, str]]:
+    return [
+        ("drives, each as below", f"{array['drives']:,}"),
+        ("members with all data", f"{array['members']:,}"),
+        ("plan of the host", array["policy"]),
+        ("exported", f"{units.size(array['exported_bytes'])} ({array['exported_bytes']:,} B)"),
+    ]
 
 
 def _capacity(capacity: dict[str, Any]) -> list[tuple[str, str]]:

@@ -151,7 +151,7 @@ def drive(result: Measured) -> Rows:
     wear = summary["wear"]
     rows = [
         ("precondition", _precondition(summary["precondition"])),
-        ("write amplification", _amplification(summary["write_amplification"])),
+        ("write amplification", _amplification(summary["write_amplification"], result.copies)),
         ("erases", f"{wear['erases']:,} in this run; {_wear(wear)}"),
     ]
     if (efficiency := summary["collection"]["cleaning_efficiency"]) is not None:
@@ -177,7 +177,8 @@ def drive(result: Measured) -> Rows:
             for name, verdict in result.steadiness()
         ),
     ]
-    return Rows("Drive", ("figure", "value"), rows, 2)
+    title = "Drive" if result.summary.get("array") is None else "Drives together"
+    return Rows(title, ("figure", "value"), rows, 2)
 
 
 def _detours(result: Measured) -> list[tuple[str, str]]:
@@ -201,6 +202,63 @@ def _detours(result: Measured) -> list[tuple[str, str]]:
         told = f"{data:,} of data, {parity:,} of parity"
         rows.append(("units that stripes did not wait for", told))
     return rows
+
+
+def plan(result: Measured) -> Rows:
+    """Return what the host's plan for several drives did; no rows for one drive."""
+    # Summaries of earlier versions lack this key.
+    array = result.summary.get("array")
+    if array is None:
+        return Rows("Host's plan", ("figure", "value"), [], 2)
+    counts, hedges = array["plan"], array["plan"]["hedges"]
+    rows = [("policy", result.summary["config"]["array"]["plan"]["policy"])]
+    if counts["kept_writes"]:
+        rows += [
+            ("swaps", f"{counts['swaps']:,}"),
+            ("writes kept", f"{counts['kept_writes']:,}, {_cached(counts)}"),
+            ("writes that waited for the cache", f"{counts['writes_delayed']:,}"),
+            ("reads from the cache", _reads_cached(counts)),
+        ]
+    if rebuilt := counts.get("parts_rebuilt"):
+        rows.append(("parts of reads computed from other members", f"{rebuilt:,}"))
+    if collecting := counts.get("collecting_at_swaps"):
+        rows.append(("members that still collected when they were to be read", f"{collecting:,}"))
+    if hedges["issued"]:
+        told = (f"{hedges[key]:,} {key}" for key in ("sent", "cancelled", "won"))
+        rows.append(("hedged reads", f"{hedges['issued']:,} issued: {', '.join(told)}"))
+    return Rows("Host's plan", ("figure", "value"), rows, 2)
+
+
+def _cached(counts: dict[str, Any]) -> str:
+    return f"at most {units.size(counts['peak_cache_bytes'])} at a time"
+
+
+def _reads_cached(counts: dict[str, Any]) -> str:
+    return f"{counts['reads_cached']:,} whole, {counts['reads_cached_in_part']:,} in part"
+
+
+def members(result: Measured) -> Rows:
+    """Return the work of each member of an array; no rows for one drive."""
+    array = result.summary.get("array") or {"members": []}
+    rows = []
+    for member in array["members"]:
+        work, amplification = member["work"], member["work"]["write_amplification"]
+        rows.append(
+            (
+                _member(member),
+                units.size(work["host_bytes_programmed"]),
+                units.size(work["programmed_bytes"]),
+                "–" if amplification is None else f"{amplification:.2f}",
+                f"{work['erases']:,}",
+            )
+        )
+    head = ("member", "of hosts", "programmed", "write amplification", "erases")
+    return Rows("Members of the array", head, rows, 1)
+
+
+def _member(member: dict[str, Any]) -> str:
+    name = f"drive {member['drive']}"
+    return name if member["nvm_set"] is None else f"{name}, NVM set {member['nvm_set']}"
 
 
 def failures(result: Measured) -> Rows:
@@ -294,6 +352,8 @@ def everything(result: Measured, chosen: str | Iterable[float | str] | None = No
         power_cuts(result),
         failures(result),
         errors(result),
+        plan(result),
+        members(result),
         drive(result),
     ]
     return [part for part in parts if part.rows]
@@ -358,7 +418,7 @@ _SELDOM = ("scrub", "summary", "parity", "rebuild")
 """Sources of programs that most drives lack."""
 
 
-def _amplification(amplification: dict[str, float | None]) -> str:
+def _amplification(amplification: dict[str, float | None], copies: int) -> str:
     total = amplification["total"]
     if total is None:
         return "nothing was written"
@@ -366,7 +426,7 @@ def _amplification(amplification: dict[str, float | None]) -> str:
     seldom = [source for source in _SELDOM if amplification.get(source)]
     sources = ["host", "gc", *seldom, "padding"]
     parts = [f"{source} {amplification[source] or 0:.2f}" for source in sources]
-    why = why_not_one(amplification["host"] or 0)
+    why = why_not_one(amplification["host"] or 0, copies)
     return f"{total:.2f} = {' + '.join(parts)}{f'; {why}' if why else ''}"
 
 

@@ -56,10 +56,25 @@ impl Checked {
             },
             "notes": self.notes,
         });
+        if let Some(array) = self.array(experiment) {
+            derived["array"] = array;
+        }
         if let Some(superblocks) = superblocks::derived(layout, &self.geometry) {
             derived["superblocks"] = superblocks;
         }
         derived
+    }
+
+    /// The members of an array; `None` for one drive.
+    fn array(&self, experiment: &Experiment) -> Option<Value> {
+        let array = experiment.array.as_ref()?;
+        let sets = self.layout.set_count();
+        Some(json!({
+            "drives": array.drives,
+            "members": array.drives * sets,
+            "policy": array.plan.name(),
+            "exported_bytes": array.bytes(&self.layout),
+        }))
     }
 
     fn by_page_type(&self, span: impl Fn(u32) -> Span) -> Vec<u64> {

@@ -1,6 +1,7 @@
 //! Limits on times: each configured time, and the duration of each operation.
 
 use super::memory::largest_request;
+use crate::array::config::{ArrayConfig, PlanConfig};
 use crate::config::{DriveConfig, SchedulerConfig};
 use crate::experiment::Experiment;
 use crate::horizon::LONGEST;
@@ -103,6 +104,7 @@ fn times(experiment: &Experiment) -> Vec<(String, Time)> {
         add_workload(workload, &format!("workload[{index}]"), &mut times);
     }
     add_run(experiment, &mut times);
+    add_array(experiment.array.as_ref(), &mut times);
     times.0
 }
 
@@ -193,6 +195,25 @@ fn add_workload(workload: &WorkloadConfig, path: &str, times: &mut Times) {
     }
     let stop = workload.stop.as_ref().and_then(|stop| stop.time);
     times.add(&format!("{path}.stop.time"), stop);
+}
+
+/// Times of the host's plan for several drives.
+fn add_array(array: Option<&ArrayConfig>, times: &mut Times) {
+    match array.map(|array| &array.plan) {
+        Some(PlanConfig::Mirror { hedge, .. }) => {
+            times.add("array.plan.hedge.after", hedge.map(|hedge| hedge.after));
+        }
+        Some(
+            PlanConfig::Rails { period, cache, settle, .. }
+            | PlanConfig::PingPong { period, cache, settle, .. }
+            | PlanConfig::Rotation { period, cache, settle, .. },
+        ) => {
+            times.add("array.plan.period", *period);
+            times.add("array.plan.settle", *settle);
+            times.add("array.plan.cache.latency", cache.latency);
+        }
+        None => {}
+    }
 }
 
 /// Times of recovery, of the run and of what it records.

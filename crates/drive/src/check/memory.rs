@@ -46,6 +46,18 @@ pub struct Memory {
 }
 
 impl Memory {
+    /// The memory for so many drives in one run. Each may get all requests at once.
+    fn of_drives(mut self, drives: u64) -> Self {
+        let each = [
+            &mut self.map_bytes,
+            &mut self.flash_bytes,
+            &mut self.buffer_bytes,
+            &mut self.queue_bytes,
+            &mut self.audit_bytes,
+        ];
+        each.into_iter().for_each(|bytes| *bytes = bytes.saturating_mul(drives));
+        self
+    }
     /// Total.
     pub fn total(&self) -> u64 {
         self.map_bytes + self.other_bytes() + self.audit_bytes
@@ -112,7 +124,9 @@ pub fn memory(experiment: &Experiment, layout: &Layout, geometry: &Geometry) -> 
     // Progress of each lane of superblocks.
     let lanes = layout.superblocks.as_ref().map_or(0, |of| 4 * u64::from(of.lanes()));
     let by_depth = |index: &usize| queue_bytes(&experiment.workload[*index]);
-    Memory {
+    let drives = experiment.array.as_ref().map_or(1, |array| u64::from(array.drives));
+    let audit = if experiment.run.audit { 8 * physical + (16 + copy) * logical } else { 0 };
+    let of_drive = Memory {
         map_bytes: 4 * logical + 4 * physical + physical / 8 + metadata,
         flash_bytes: u64::from(layout.blocks()) * (48 + lanes)
             + u64::from(geometry.planes()) * 1024
@@ -123,9 +137,10 @@ pub fn memory(experiment: &Experiment, layout: &Layout, geometry: &Geometry) -> 
         queue_bytes: experiment.workload.iter().map(queue_bytes).sum(),
         deepest: (0..experiment.workload.len()).rev().max_by_key(by_depth).unwrap_or(0),
         slowest_bytes: kept * kinds * SLOWEST_BYTES,
-        audit_bytes: if experiment.run.audit { 8 * physical + (16 + copy) * logical } else { 0 },
+        audit_bytes: audit,
         available_bytes: available(),
-    }
+    };
+    of_drive.of_drives(drives)
 }
 
 /// Bytes of the largest request; 0 for traces, which are not read here, and for requests larger

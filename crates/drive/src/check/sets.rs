@@ -27,6 +27,8 @@ pub fn check(
     for (index, workload) in experiment.workload.iter().enumerate() {
         let path = format!("workload[{index}].nvm_set");
         match workload.nvm_set {
+            // The host's plan chooses among sets.
+            _ if experiment.array.is_some() => {}
             None => problems.push(
                 path,
                 format!("the drive has {count} NVM sets (drive.ftl.sets), each with a namespace of its own; choose one from 1 to {count}"),

@@ -2,12 +2,13 @@
 //! reachable when every unit is mapped that ever will be.
 
 use super::buffer;
+use crate::array::config::ArrayConfig;
 use crate::device::HOLES_AT_ONCE;
 use crate::experiment::Experiment;
 use crate::namespaces;
 use crate::precondition::filled_units;
 use engine::Streams;
-use ftl::{BinId, FactoryBlocks, Ftl, Layout, Lpn, PoolId, RESERVE, Stream, Thresholds};
+use ftl::{BinId, FactoryBlocks, Ftl, Layout, Lpn, PoolId, RESERVE, SetId, Stream, Thresholds};
 use host::Region;
 use settings::{Problems, counted, each};
 use std::ops::Range;
@@ -339,12 +340,39 @@ fn united(mut ranges: Vec<Range<u32>>) -> u32 {
 fn written_units(experiment: &Experiment, layout: &Layout) -> Vec<Range<u32>> {
     let unit = layout.unit_bytes;
     let within = |units: u64| units.min(u64::from(layout.host_units)) as u32;
-    let region_of = |workload: &host::WorkloadConfig| {
-        let region = Region::of(workload, namespaces::of_workload(layout, workload));
+    let range_of = |workload: &host::WorkloadConfig, namespace: Region| {
+        let region = Region::of(workload, namespace);
         let end = region.end().map_or(u64::MAX, |end| end.div_ceil(unit));
         within(region.offset / unit)..within(end)
     };
-    experiment.workload.iter().map(region_of).collect()
+    let workloads = experiment.workload.iter();
+    if let Some(array) = &experiment.array {
+        return workloads.flat_map(|workload| of_array(array, layout, workload)).collect();
+    }
+    let own = |workload| namespaces::of_workload(experiment, layout, workload);
+    workloads.map(|workload| range_of(workload, own(workload))).collect()
+}
+
+/// The units of a drive that a workload of an array may write. Every set is a member.
+fn of_array(
+    array: &ArrayConfig,
+    layout: &Layout,
+    workload: &host::WorkloadConfig,
+) -> Vec<Range<u32>> {
+    let (sets, unit) = (layout.set_count(), layout.unit_bytes);
+    let region = Region::of(workload, array.bytes(layout).into());
+    let bytes = region.offset..region.end().unwrap_or(u64::MAX);
+    let rows = match array.stripes(layout) {
+        Some(stripes) => stripes.rows(bytes),
+        None => bytes,
+    };
+    let within = |bytes: u64| bytes.min(u64::from(layout.host_units)) as u32;
+    let of_set = |set| {
+        let start = namespaces::of_set(layout, SetId(set)).offset;
+        let end = start.saturating_add(rows.end).div_ceil(unit);
+        within((start + rows.start) / unit)..within(end)
+    };
+    (0..sets).map(of_set).collect()
 }
 
 /// Units that can ever hold data, of a drive that exists.

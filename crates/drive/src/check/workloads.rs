@@ -15,7 +15,7 @@ pub fn check(experiment: &Experiment, layout: &Layout, problems: &mut Problems) 
     let mut names = BTreeSet::new();
     for (index, workload) in experiment.workload.iter().enumerate() {
         let path = format!("workload[{index}]");
-        for fault in workload.faults(namespaces::of_workload(layout, workload)) {
+        for fault in workload.faults(namespaces::of_workload(experiment, layout, workload)) {
             problems.push(format!("{path}.{}", fault.key), fault.problem);
         }
         if !names.insert(&workload.name) {

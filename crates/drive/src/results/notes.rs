@@ -1,11 +1,16 @@
 //! Notes, in sentences, on facts about a run that its user often did not intend.
 
 use super::recovery::cuts_between;
+use crate::array::ArrayRun;
 use crate::check::{Checked, note_on_faults};
 use crate::device::OpKind;
 use crate::experiment::Experiment;
-use crate::run::Run;
+use crate::measure::Measured;
+use crate::precondition::Preconditioned;
+use crate::recovery::Outage;
+use crate::run::{Backlog, Run};
 use engine::Instant;
+use ftl::Ftl;
 use metrics::Holder;
 use serde_json::Value;
 use settings::{Size, counted, each};
@@ -25,16 +30,35 @@ pub fn notes(run: &Run, experiment: &Experiment, checked: &Checked, steady: &Val
         notes.extend(worn_out(run));
         return notes;
     }
+    let measured = run.measured();
     notes.extend(super::starvation::note(run));
-    notes.extend(nothing_counted(run));
+    notes.extend(nothing_counted(measured));
     notes.extend(cuts_to_come(run, experiment));
     notes.extend(super::failures::notes(run, experiment));
     notes.extend(note_on_faults(experiment, run.device().now() - Instant::START));
     notes.extend(super::scrub::note(run, experiment));
-    notes.extend(no_erase(run, experiment));
-    notes.extend(not_aged(run));
-    notes.extend(unsettled(run, steady));
-    notes.extend(overloads(run));
+    notes.extend(no_erase(measured, &[run.device().ftl()], experiment));
+    notes.extend(not_aged(run.history().preconditioned));
+    notes.extend(unsettled(measured, run.outages(), steady));
+    notes.extend(overloads(run.backlogs()));
+    notes
+}
+
+/// The same for a run of several drives, which were preconditioned like the first one.
+pub fn of_array(
+    run: &ArrayRun,
+    experiment: &Experiment,
+    checked: &Checked,
+    steady: &Value,
+) -> Vec<String> {
+    let mut notes = checked.notes.clone();
+    let measured = run.measured();
+    let drives: Vec<&Ftl> = run.drives().devices.iter().map(|device| device.ftl()).collect();
+    notes.extend(nothing_counted(measured));
+    notes.extend(no_erase(measured, &drives, experiment));
+    notes.extend(not_aged(run.drives().histories[0].preconditioned));
+    notes.extend(unsettled(measured, &[], steady));
+    notes.extend(overloads(run.backlogs()));
     notes
 }
 
@@ -49,8 +73,7 @@ fn worn_out(run: &Run) -> Option<String> {
     ))
 }
 
-fn nothing_counted(run: &Run) -> Option<String> {
-    let measured = run.measured();
+fn nothing_counted(measured: &Measured) -> Option<String> {
     let counted = measured.initiators().iter().flat_map(|initiator| initiator.kinds.iter());
     if counted.flatten().next().is_some() {
         return None;
@@ -74,13 +97,13 @@ fn cuts_to_come(run: &Run, experiment: &Experiment) -> Option<String> {
     })
 }
 
-fn no_erase(run: &Run, experiment: &Experiment) -> Option<String> {
-    let tally = run.measured().tally();
-    let begun = run.measured().counters().commands(OpKind::Erase, Holder::Erase);
+fn no_erase(measured: &Measured, drives: &[&Ftl], experiment: &Experiment) -> Option<String> {
+    let tally = measured.tally();
+    let begun = measured.counters().commands(OpKind::Erase, Holder::Erase);
     if begun > 0 || tally.erases > 0 || tally.units.iter().sum::<u64>() == 0 {
         return None;
     }
-    let was_new = run.device().ftl().tally.erases == 0;
+    let was_new = drives.iter().all(|ftl| ftl.tally.erases == 0);
     Some(match was_new && experiment.precondition.age.is_none() {
         true => {
             "no garbage collection happened, before the run or in it: latencies are those of a new \
@@ -95,8 +118,7 @@ fn no_erase(run: &Run, experiment: &Experiment) -> Option<String> {
     })
 }
 
-fn not_aged(run: &Run) -> Option<String> {
-    let done = run.history().preconditioned;
+fn not_aged(done: Preconditioned) -> Option<String> {
     if done.steady != Some(false) {
         return None;
     }
@@ -109,15 +131,15 @@ fn not_aged(run: &Run) -> Option<String> {
     ))
 }
 
-fn unsettled(run: &Run, steady: &Value) -> Vec<String> {
-    let (begun, span) = (run.measured().begun_at().as_ns(), run.measured().span().as_ns());
+fn unsettled(measured: &Measured, outages: &[Outage], steady: &Value) -> Vec<String> {
+    let (begun, span) = (measured.begun_at().as_ns(), measured.span().as_ns());
     let of = |key: &str, what: &str| {
         let before = steady[key]["from_ns"].as_u64()?.saturating_sub(begun);
         let share = before as f64 / span.max(1) as f64;
         (share > UNSETTLED).then(|| {
             let at = Instant::from_ns(begun + before);
             // A warm-up would not leave out the disturbance by a power cut.
-            let why = cuts_between(run.outages(), run.measured().begun_at(), at);
+            let why = cuts_between(outages, measured.begun_at(), at);
             format!(
                 "{:.0} % of the counted time lies before {what} was steady, {:.3} s after the run's beginning; {}",
                 100.0 * share,
@@ -130,8 +152,8 @@ fn unsettled(run: &Run, steady: &Value) -> Vec<String> {
     latency.into_iter().chain(of("write_amplification", "write amplification")).collect()
 }
 
-fn overloads(run: &Run) -> Vec<String> {
-    let of = |(name, backlog): (&str, crate::run::Backlog)| {
+fn overloads<'a>(backlogs: impl Iterator<Item = (&'a str, Backlog)>) -> Vec<String> {
+    let of = |(name, backlog): (&str, Backlog)| {
         let (share, least) = BACKLOG;
         let grows = backlog.at_last > backlog.at_half + backlog.at_half / 2;
         let is_large = backlog.at_last as f64 > share * backlog.arrived as f64;
@@ -142,5 +164,5 @@ fn overloads(run: &Run) -> Vec<String> {
             )
         })
     };
-    run.backlogs().filter_map(of).collect()
+    backlogs.filter_map(of).collect()
 }

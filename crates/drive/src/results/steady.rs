@@ -27,7 +27,8 @@ pub fn untimed() -> Value {
     json!({ "latency": verdict, "write_amplification": verdict })
 }
 
-fn of_series(series: &Series, bins: u32, cuts: Option<&str>) -> Value {
+/// The same verdicts from a time series; `cuts` names power cuts.
+pub fn of_series(series: &Series, bins: u32, cuts: Option<&str>) -> Value {
     let begins: Vec<u64> = series.begins().map(|begin| begin.as_ns()).collect();
     let column = |name: &str| match series.column(name) {
         Some(Values::U64(values)) => values.as_slice(),

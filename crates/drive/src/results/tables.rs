@@ -1,5 +1,6 @@
 //! The tables of a run, as columns.
 
+use crate::array::ArrayRun;
 use crate::device::{Device, ErrorCounters};
 use crate::measure::Measured;
 use crate::run::Run;
@@ -29,18 +30,50 @@ pub struct Table {
 /// All tables of a run whose measuring has ended: latency histograms, blame (total and by latency),
 /// time series, wear, the slowest requests, and errors if flash has any.
 pub fn tables(run: &Run) -> Vec<Table> {
-    let measured = run.measured();
+    of_measured(run.measured(), wear(run.device()))
+}
+
+/// The tables of a run of several drives. Blocks and units of the first drive come first, and the table
+/// of blocks names the drive of each.
+pub fn of_array(run: &ArrayRun) -> Vec<Table> {
+    let drives = run.drives().devices.iter().enumerate();
+    let mut of_drives = drives.map(|(index, device)| {
+        let mut table = wear(device);
+        let drive = vec![index as u64; device.ftl().erase_counts().len()];
+        table.columns.push(("drive".into(), Values::U64(drive)));
+        table
+    });
+    let first = of_drives.next().expect("an array has drives");
+    of_measured(run.measured(), of_drives.fold(first, Table::above))
+}
+
+fn of_measured(measured: &Measured, wear: Table) -> Vec<Table> {
     let mut tables = vec![
         latency(measured),
         blame(measured),
         bands(measured),
         series(measured),
-        wear(run.device()),
+        wear,
         units(measured),
         slowest(measured),
     ];
     tables.extend(measured.errors().map(|counters| errors(&counters)));
     tables
+}
+
+impl Table {
+    /// The rows of this table above those of another one with the same columns.
+    fn above(mut self, below: Self) -> Self {
+        for ((_, values), (_, more)) in self.columns.iter_mut().zip(below.columns) {
+            match (values, more) {
+                (Values::U64(values), Values::U64(more)) => values.extend(more),
+                (Values::F64(values), Values::F64(more)) => values.extend(more),
+                (Values::Text(values), Values::Text(more)) => values.extend(more),
+                _ => panic!("columns of one name have values of one kind"),
+            }
+        }
+        self
+    }
 }
 
 /// Collects rows into the columns of a table.

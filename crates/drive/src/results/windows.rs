@@ -32,7 +32,9 @@ pub fn of_device(device: &Device, set: SetId) -> Value {
         "ends": ends.collect::<Map<String, Value>>(),
         "dtwin_ns": counts.dtwin.as_ns(),
         "ndwin_ns": counts.ndwin.as_ns(),
+        "waited_ns": counts.waited.as_ns(),
         "longest_wait_ns": counts.longest_wait.as_ns(),
+        "broken_ns": counts.broken.as_ns(),
         "events": events.iter().map(event).collect::<Vec<_>>(),
     })
 }

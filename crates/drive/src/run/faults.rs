@@ -4,48 +4,73 @@ use super::Run;
 use super::initiator::Initiator;
 use crate::error::RunError;
 use crate::horizon::LATEST;
+use engine::Instant;
+
+/// The workload that something which comes after the end of simulated time is blamed on, if it is not
+/// known: the first one with requests under way.
+pub fn busy(initiators: &[Initiator]) -> usize {
+    initiators.iter().position(|initiator| initiator.outstanding > 0).unwrap_or(0)
+}
+
+/// A fault of an initiator.
+pub fn fault(initiator: &Initiator, problem: String) -> RunError {
+    RunError::Workload { workload: initiator.source.name().into(), problem }
+}
+
+/// The error for requests that would keep the link busy beyond the end of time.
+#[cold]
+pub fn link_busy(initiator: &Initiator) -> RunError {
+    let problem = "its requests would keep the link busy for years; raise drive.link.rate, or lower \
+                   queue_depth or the rate of arrivals";
+    fault(initiator, problem.into())
+}
+
+/// The error for a request of an initiator, or else an operation of the drive, that would come after
+/// the end of simulated time.
+#[cold]
+pub fn too_late(initiator: &Initiator, now: Instant) -> RunError {
+    let problem = format!(
+        "it goes on after {now:?}, beyond the {LATEST:?} (4.5 years) that can be simulated; limit it \
+         with stop or the run with run.time, or shorten its start, pauses, time scale or repetitions"
+    );
+    fault(initiator, problem)
+}
+
+/// The error for more requests under way or waiting than memory is for.
+#[cold]
+pub fn overloaded(initiator: &Initiator, now: Instant, under_way: u64) -> RunError {
+    let arrived = initiator.backlog.arrived;
+    let problem = format!(
+        "overload: at {now:?} {under_way} requests are waiting or under way, more than memory is for \
+         ({arrived} of this workload have arrived); the drive serves less than is asked of it, so \
+         lower the rate of arrivals (or raise trace.time_scale), or end the run earlier"
+    );
+    fault(initiator, problem)
+}
+
+/// The error for a closed loop that repeats at one moment without end.
+#[cold]
+pub fn stands_still(initiator: &Initiator) -> RunError {
+    let (at, completions) = initiator.standing;
+    let problem = format!(
+        "{completions} of its requests have completed at {at:?} and take no time, so no limit in time \
+         is ever reached; give it a number of requests (stop.requests), a think_time, or its commands \
+         a duration (drive.firmware)"
+    );
+    fault(initiator, problem)
+}
 
 impl Run {
-    pub(super) fn fault(&self, index: usize, problem: String) -> RunError {
-        RunError::Workload { workload: self.initiators[index].source.name().into(), problem }
-    }
-
-    /// The error for a request of an initiator, or else an operation of the drive, that would come
-    /// after the end of simulated time.
+    /// See [`too_late`].
     #[cold]
     pub(super) fn too_late(&self, index: Option<usize>) -> RunError {
-        let busy = |initiator: &Initiator| initiator.outstanding > 0;
-        let index = index.or_else(|| self.initiators.iter().position(busy)).unwrap_or(0);
-        let now = self.device.now();
-        let problem = format!(
-            "it goes on after {now:?}, beyond the {LATEST:?} (4.5 years) that can be simulated; limit \
-             it with stop or the run with run.time, or shorten its start, pauses, time scale or \
-             repetitions"
-        );
-        self.fault(index, problem)
+        let index = index.unwrap_or_else(|| busy(&self.initiators));
+        too_late(&self.initiators[index], self.device.now())
     }
-
+    /// See [`overloaded`].
     #[cold]
     pub(super) fn overloaded(&self, index: usize) -> RunError {
-        let arrived = self.initiators[index].backlog.arrived;
         let under_way = u64::from(self.device.outstanding()) + self.waiting;
-        let problem = format!(
-            "overload: at {:?} {under_way} requests are waiting or under way, more than memory is \
-             for ({arrived} of this workload have arrived); the drive serves less than is asked of \
-             it, so lower the rate of arrivals (or raise trace.time_scale), or end the run earlier",
-            self.device.now()
-        );
-        self.fault(index, problem)
-    }
-
-    #[cold]
-    pub(super) fn stands_still(&self, index: usize) -> RunError {
-        let (at, completions) = self.initiators[index].standing;
-        let problem = format!(
-            "{completions} of its requests have completed at {at:?} and take no time, so no limit in \
-             time is ever reached; give it a number of requests (stop.requests), a think_time, or its \
-             commands a duration (drive.firmware)"
-        );
-        self.fault(index, problem)
+        overloaded(&self.initiators[index], self.device.now(), under_way)
     }
 }

@@ -1,14 +1,18 @@
 //! Initiators: the host programs that use the drive, and their requests that are still to come.
 
 use crate::check;
+use crate::error::RunError;
 use crate::experiment::Experiment;
-use engine::{Instant, typed_id};
+use crate::namespaces;
+use engine::{Instant, Streams, typed_id};
+use ftl::Layout;
 use host::{Command, Source, WorkloadConfig};
 use std::collections::VecDeque;
+use traces::Survey;
 
 typed_id! {
     /// A request that waits for its moment: an arrival, or the end of a think time.
-    pub(super) struct Coming;
+    pub(crate) struct Coming;
 }
 
 impl engine::Event for Coming {
@@ -25,37 +29,86 @@ impl engine::Event for Coming {
     }
 }
 
+/// Number of completions of an initiator at one moment from which it is taken to repeat there
+/// without end, unless a number of requests or bytes will end it.
+pub(crate) const AT_ONE_MOMENT: u64 = 1 << 20;
+
 /// A request that was drawn.
 #[derive(Clone, Copy)]
-pub(super) struct Drawn {
-    pub(super) command: Command,
+pub(crate) struct Drawn {
+    pub(crate) command: Command,
     /// Its number among all requests that its initiator has drawn.
-    pub(super) number: u64,
+    pub(crate) number: u64,
 }
 
 /// A host program that uses the drive.
-pub(super) struct Initiator {
-    pub(super) source: Source,
+pub(crate) struct Initiator {
+    pub(crate) source: Source,
     /// Number of requests that were drawn.
-    pub(super) drawn: u64,
-    pub(super) outstanding: u32,
-    pub(super) depth: u32,
+    pub(crate) drawn: u64,
+    pub(crate) outstanding: u32,
+    pub(crate) depth: u32,
     /// Requests that have arrived and wait in the host: for a place in the queue (open loop), or
     /// for the drive's power.
-    pub(super) waiting: VecDeque<(Instant, Drawn)>,
+    pub(crate) waiting: VecDeque<(Instant, Drawn)>,
     /// No more requests come.
-    pub(super) stopped: bool,
+    pub(crate) stopped: bool,
     /// Closed loop: queue places that are still to be filled at the beginning.
-    pub(super) places: u64,
+    pub(crate) places: u64,
     /// True if a trace, or a number of requests or bytes, ends it independently of time.
-    pub(super) is_bounded: bool,
+    pub(crate) is_bounded: bool,
     /// The moment of its last completion, and the number of completions at that moment.
-    pub(super) standing: (Instant, u64),
-    pub(super) backlog: Backlog,
+    pub(crate) standing: (Instant, u64),
+    pub(crate) backlog: Backlog,
+}
+
+/// The initiators of an experiment, each with its own part of its namespace.
+///
+/// # Errors
+/// If two have the same name, or a trace is at fault.
+pub(crate) fn initiators(
+    experiment: &Experiment,
+    surveys: &[Option<Survey>],
+    layout: &Layout,
+) -> Result<Vec<Initiator>, RunError> {
+    let found: Vec<Option<&Survey>> = surveys.iter().map(Option::as_ref).collect();
+    if let Some((_, clash)) = host::name_clashes(&experiment.workload, &found).pop() {
+        return Err(clash.into());
+    }
+    let streams = Streams::new(experiment.run_seed());
+    let mut initiators = Vec::new();
+    for (workload, survey) in experiment.workload.iter().zip(surveys) {
+        let namespace = namespaces::of_workload(experiment, layout, workload);
+        for expanded in workload.expand(survey.as_ref()) {
+            let source = Source::build_surveyed(&expanded, survey.as_ref(), namespace, streams)?;
+            initiators.push(Initiator::new(source, workload, experiment));
+        }
+    }
+    Ok(initiators)
+}
+
+/// Total requests of the traces and limits of all workloads, if known.
+pub(crate) fn expected_requests(
+    experiment: &Experiment,
+    surveys: &[Option<Survey>],
+) -> Option<u64> {
+    let expected = |(workload, survey): (&WorkloadConfig, &Option<Survey>)| {
+        let limit = workload.stop.as_ref().and_then(|stop| stop.requests);
+        let rows = survey
+            .as_ref()
+            .zip(workload.trace.as_ref())
+            .map(|(survey, trace)| survey.rows.saturating_mul(trace.repeat.unwrap_or(1)));
+        match (limit, rows) {
+            (Some(limit), Some(rows)) => Some(limit.min(rows)),
+            (limit, rows) => limit.or(rows),
+        }
+    };
+    let mut each = experiment.workload.iter().zip(surveys).map(expected);
+    each.try_fold(0u64, |sum, expected| Some(sum.saturating_add(expected?)))
 }
 
 impl Initiator {
-    pub(super) fn new(source: Source, workload: &WorkloadConfig, experiment: &Experiment) -> Self {
+    pub(crate) fn new(source: Source, workload: &WorkloadConfig, experiment: &Experiment) -> Self {
         let depth = source.queue_depth().unwrap_or(u32::MAX);
         let places = match source.is_open_loop() {
             true => 1,
@@ -90,7 +143,7 @@ pub struct Backlog {
 
 impl Backlog {
     #[inline]
-    pub(super) fn arrive(&mut self, under_way: u64) {
+    pub(crate) fn arrive(&mut self, under_way: u64) {
         self.arrived += 1;
         self.at_last = under_way;
         if self.arrived.is_power_of_two() {

@@ -1,7 +1,8 @@
 //! Requests on their way from the initiators into the drive, and back.
 
 use super::Run;
-use super::initiator::Drawn;
+use super::faults;
+use super::initiator::{AT_ONE_MOMENT, Drawn};
 use crate::check::{PLACES_MOST, WAITING_BYTES};
 use crate::device::RequestId;
 use crate::error::RunError;
@@ -9,10 +10,6 @@ use crate::horizon::LATEST;
 use engine::{Agenda, Instant};
 use ftl::RecoveryLevel;
 use host::{Issue, Kind};
-
-/// Number of completions of an initiator at one moment from which it is taken to repeat there
-/// without end, unless a number of requests or bytes will end it.
-const AT_ONE_MOMENT: u64 = 1 << 20;
 
 impl Run {
     #[inline]
@@ -120,12 +117,7 @@ impl Run {
         request: Drawn,
     ) -> Result<(), RunError> {
         if !self.link.add(request.command.bytes) {
-            return Err(self.fault(
-                index,
-                "its requests would keep the link busy for years; raise drive.link.rate, or lower \
-                 queue_depth or the rate of arrivals"
-                    .into(),
-            ));
+            return Err(faults::link_busy(&self.initiators[index]));
         }
         let initiator = &mut self.initiators[index];
         initiator.outstanding += 1;
@@ -196,7 +188,7 @@ impl Run {
             let (at, completions) = initiator.standing;
             initiator.standing = if at == now { (at, completions + 1) } else { (now, 1) };
             if completions >= AT_ONE_MOMENT && at == now {
-                return Err(self.stands_still(index));
+                return Err(faults::stands_still(initiator));
             }
         }
         self.draw(index, now)

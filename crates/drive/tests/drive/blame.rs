@@ -78,6 +78,9 @@ fn scene(state: State) -> fn() {
         State::Order => an_idle_plane_withheld_for_an_older_program,
         State::QueueDepth => a_queue_that_is_full,
         State::PowerOff => a_drive_that_is_off,
+        State::HostRoom | State::HostTurn => a_write_that_the_host_keeps_back,
+        State::HostCache => a_write_to_the_cache_of_the_host,
+        State::HedgeDelay => a_read_that_a_hedge_answers,
         State::TaskLimit => a_rebuild_that_waits_for_tasks,
         State::BufferFull => a_batch_that_waits_to_be_full,
         State::SpaceGcRead | State::SpaceGcProgram | State::SpaceErase => {
@@ -101,6 +104,26 @@ fn every_state_has_a_scene_that_shows_it() {
         scene(state)();
         assert!(SEEN.get() >> state as u32 & 1 == 1, "{} is not shown", state.name());
     }
+}
+
+// ---- several drives ----------------------------------------------------------------
+
+#[test]
+fn a_write_that_the_host_keeps_back() {
+    let waits = [(State::HostRoom, 10_300 * US), (State::HostTurn, 300 * US)];
+    let write = crate::array::a_write_that_waits_for_room_and_its_turn();
+    expect(&write, &[waits[0], waits[1], TRANSFER, PROGRAM]);
+}
+
+#[test]
+fn a_write_to_the_cache_of_the_host() {
+    expect(&crate::array::a_write_to_the_cache(), &[(State::HostCache, US)]);
+}
+
+#[test]
+fn a_read_that_a_hedge_answers() {
+    let delay = (State::HedgeDelay, 10 * US);
+    expect(&crate::array::a_read_that_a_hedge_answers(), &[delay, SENSE, TRANSFER]);
 }
 
 // ---- failed flash ------------------------------------------------------------------

@@ -2,6 +2,7 @@
 //! share anew.
 
 mod arithmetic;
+mod array;
 mod atc08;
 mod blame;
 mod buffer;

@@ -2007,3 +2007,88 @@ fn a_limit_of_tasks_refuses_what_it_does_not_support() {
     let long = of(&[most, ("ftl.tasks.think", "9000 h")]);
     assert!(long.contains("drive.ftl.tasks.think: ") && long.contains("a year"), "{long}");
 }
+
+#[test]
+fn arrays_that_cannot_be() {
+    let rails = |more: &str| {
+        let cache = "cache = { size = \"1 MiB\", latency = \"1 us\" }";
+        format!("{{ policy = \"rails\", period = \"10 ms\", {cache}{more} }}")
+    };
+    let mirror = "{ policy = \"mirror\" }".to_owned();
+    let of = |drives: u32, plan: &str, more: &[(&'static str, &str)]| {
+        let array = format!("{{ drives = {drives}, plan = {plan} }}");
+        let more = more.iter().map(|(key, value)| set(key, value));
+        let all: Vec<_> = [set("array", array)].into_iter().chain(more).collect();
+        try_experiment(BY_HAND, &all).err().unwrap_or_default()
+    };
+    let sets = [("geometry.channels", "2"), ("ftl.sets", "{ channels = 2 }")];
+    for (drives, more) in [(1, &[][..]), (2, &[]), (1, &sets), (3, &sets)] {
+        assert_eq!(of(drives, &mirror, more), "", "{drives} {more:?}");
+    }
+    assert_eq!(of(2, &rails(", settle = \"2 ms\""), &[]), "");
+    assert_eq!(of(1, &rails(""), &sets), "", "the two sets are members");
+    let ping_pong = rails("").replace("rails", "ping-pong");
+    let rotation =
+        |chunk: &str| rails(&format!(", chunk = \"{chunk}\"")).replace("rails", "rotation");
+    assert_eq!(of(3, &rotation("16 KiB"), &[]), "");
+    let hedged = "{ policy = \"mirror\", hedge = { after = \"1 ms\" } }";
+    let empty = rails("").replace("1 MiB", "0 B");
+    for (drives, plan, path, remedy) in [
+        (0, &mirror[..], "array.drives", "at least 1"),
+        (1, hedged, "array.plan.hedge", "array.drives = 2"),
+        (1, &rails(""), "array.plan", "array.drives = 2"),
+        (1, &ping_pong, "array.plan", "two drives without NVM sets"),
+        (3, &ping_pong, "array.plan", "\"rails\""),
+        (2, &rails(", settle = \"10 ms\""), "array.plan.settle", "not shorter than the period"),
+        (2, &rails(", settle = \"0 us\""), "array.plan.settle", "leave it out"),
+        (2, &rails("").replace("10 ms", "0 us"), "array.plan.period", "takes time"),
+        (2, &rails("").replace("10 ms", "9000 h"), "array.plan.period", "a year"),
+        (2, &rails(", depth = 0"), "array.plan.depth", "at least 1"),
+        (2, &empty, "array.plan.cache.size", "two periods"),
+        (2, &rotation("16 KiB"), "array.plan", "array.drives = 3"),
+        (3, &rotation("6 KiB"), "array.plan.chunk", "no multiple of the mapping unit"),
+        (3, &rotation("0 B"), "array.plan.chunk", "no multiple of the mapping unit"),
+        (3, &rotation("1 GiB"), "array.plan.chunk", "smaller chunks"),
+    ] {
+        let problems = of(drives, plan, &[]);
+        assert!(problems.contains(": 1 problem\n"), "{plan}: {problems}");
+        assert!(problems.contains(path) && problems.contains(remedy), "{plan}: {problems}");
+    }
+    let named = of(1, &mirror, &[&sets[..], &[("workload[0].nvm_set", "1")]].concat());
+    assert!(
+        named.contains("workload[0].nvm_set: the members of an array hold the same"),
+        "{named}"
+    );
+    let errors =
+        "{ chip = \"tlc-72-layer\", codeword = \"512 B\", corrects = 75, re_read_scale = 2.0 }";
+    for (key, value) in [
+        ("recovery", "{ map = { policy = \"scan\" } }"),
+        ("nand.errors", errors),
+        ("ftl.scrub", "{ interval = \"10 ms\", choice = \"oldest\" }"),
+        ("ftl.tasks.most", "8"),
+        ("precondition.snapshot", "drive.snapshot"),
+        ("run.starvation.limit", "1 s"),
+        ("run.windows.order", "together"),
+        ("clone.number", "1"),
+        ("run.untimed", "true"),
+    ] {
+        let problems = of(2, &mirror, &[(key, value)]);
+        let table =
+            [".most", ".limit", ".order", ".number"].iter().find_map(|of| key.strip_suffix(of));
+        let key = table.unwrap_or(key);
+        let told = format!("{key}: does not know of arrays yet");
+        assert!(problems.contains(&told), "{key}: {problems}");
+    }
+}
+
+#[test]
+fn the_memory_of_an_array_is_that_of_its_drives() {
+    let of = |drives: u32| {
+        let array = format!("{{ drives = {drives}, plan = {{ policy = \"mirror\" }} }}");
+        let made = try_experiment(BY_HAND, &[set("array", array)]).expect("a sound experiment");
+        let memory = drive::check::check(&made).expect("a sound experiment").memory;
+        (memory.map_bytes, memory.audit_bytes, memory.slowest_bytes)
+    };
+    let (one, three) = (of(1), of(3));
+    assert_eq!(three, (3 * one.0, 3 * one.1, one.2));
+}

@@ -2,6 +2,7 @@
 //! at zero it is the simplest drive with the simplest workload, so that a failing case shrinks
 //! towards it.
 
+use super::array::with_array;
 use super::faults::with_faults;
 use super::scrubber::with_scrubber;
 use super::sets::with_sets;
@@ -158,6 +159,11 @@ pub fn experiment_of(dice: &[u32], initiate: &mut Initiate<'_>) -> String {
     }
     if power.once_in(4)
         && let Some(with) = with_windows(&text, &mut power)
+    {
+        text = with;
+    }
+    if power.once_in(4)
+        && let Some(with) = with_array(&text, &mut power)
     {
         text = with;
     }

@@ -1,6 +1,7 @@
 //! Code that several test files share.
 #![allow(dead_code, reason = "each test file uses a part of it")]
 
+mod array;
 pub mod campaign;
 pub mod case;
 mod faults;

@@ -1,7 +1,9 @@
 //! Runs an experiment to its end under audit and reports the fault, if there was one.
 
+use drive::array::{ArrayRun, Drives};
 use drive::check::check;
 use drive::experiment::{StarvationConfig, Then};
+use drive::measure::Measured;
 use drive::recovery::Outage;
 use drive::starvation::Watch;
 use drive::{Device, Experiment, OpKind, Run, RunError, load};
@@ -68,10 +70,6 @@ pub struct Account {
 impl Account {
     /// The results of a run that has ended.
     pub fn of(run: &Run) -> Self {
-        let blame = run.measured().kinds().map(|(name, kind, stats)| {
-            let bands: Vec<String> = stats.bands.iter().map(told_of).collect();
-            format!("{name} {kind:?} {bands:?}")
-        });
         let device = run.device();
         Self {
             digest: device.digest(),
@@ -79,8 +77,23 @@ impl Account {
             counters: *device.counters(),
             tally: device.ftl().tally,
             erase_counts: device.ftl().erase_counts().to_vec(),
-            blame: blame.collect(),
+            blame: blames(run.measured()),
             outages: run.outages().to_vec(),
+        }
+    }
+    /// Those of a run of several drives whose measuring has ended.
+    pub fn of_array(run: &ArrayRun) -> Self {
+        let devices = &run.drives().devices;
+        let digests = devices.iter().map(|device| device.digest());
+        let counts = devices.iter().flat_map(|device| device.ftl().erase_counts().to_vec());
+        Self {
+            digest: digests.fold(run.digest(), |sum, one| sum.rotate_left(1) ^ one),
+            events: devices.iter().map(|device| device.events()).sum(),
+            counters: run.measured().counters(),
+            tally: devices.iter().map(|device| device.ftl().tally).sum(),
+            erase_counts: counts.collect(),
+            blame: blames(run.measured()),
+            outages: Vec::new(),
         }
     }
     /// The blame of its requests, and the flash's work and wear, as text: without zeros, so that a
@@ -129,6 +142,15 @@ impl Account {
         }
         [self.blame.join("\n"), work]
     }
+}
+
+/// The blame of each initiator's requests, by kind and latency.
+fn blames(measured: &Measured) -> Vec<String> {
+    let blame = measured.kinds().map(|(name, kind, stats)| {
+        let bands: Vec<String> = stats.bands.iter().map(told_of).collect();
+        format!("{name} {kind:?} {bands:?}")
+    });
+    blame.collect()
 }
 
 /// Charges of requests of about the same latency, by the names of states, so that a new state
@@ -224,7 +246,7 @@ pub fn run(
 ) -> Result<(Outcome, u64), String> {
     let mut experiment = experiment.clone();
     experiment.run.audit = true;
-    if !short_ways && experiment.run.starvation.is_none() {
+    if !short_ways && experiment.run.starvation.is_none() && experiment.array.is_none() {
         experiment.run.starvation = Some(reported(&experiment));
     }
     for trace in experiment.workload.iter_mut().filter_map(|workload| workload.trace.as_mut()) {
@@ -238,6 +260,10 @@ pub fn run(
         Err(problems) => return Err(format!("audited, it is refused: {problems}")),
     };
     match surveyed(&experiment, capacity)? {
+        Ok(surveys) if experiment.array.is_some() => {
+            let outcome = run_array(&experiment, &surveys, short_ways, bounds);
+            outcome.map(|outcome| (outcome, 0))
+        }
         Ok(surveys) => run_checked(&experiment, &surveys, short_ways, bounds),
         Err(outcome) => Ok((outcome, 0)),
     }
@@ -363,6 +389,64 @@ fn run_checked(
         restart(run, experiment, surveys)?;
     }
     Ok((Outcome::Completed(Box::new(account)), chained))
+}
+
+/// Runs several drives under audit.
+fn run_array(
+    experiment: &Experiment,
+    surveys: &[Option<Survey>],
+    short_ways: bool,
+    bounds: Bounds,
+) -> Result<Outcome, String> {
+    let mut slices = 0;
+    let mut ongoing = |_| {
+        slices += 1;
+        slices < bounds.slices
+    };
+    let array = experiment.array.as_ref().expect("an array");
+    let mut drives = match Drives::prepare(experiment, array, &mut ongoing) {
+        Ok(Some(drives)) => drives,
+        Ok(None) => return Ok(Outcome::CutOff),
+        Err(RunError::NoSpace(_)) if wears(experiment) => return Ok(Outcome::WornOut),
+        Err(error) => return ended(error, experiment),
+    };
+    if !short_ways {
+        drives.devices.iter_mut().for_each(Device::forgo_short_ways);
+    }
+    let start = ArrayRun::start(experiment, surveys, drives);
+    let mut run = start.map_err(|error| error.to_string())?;
+    let slice = if short_ways { 1 << 14 } else { 1 << 9 };
+    let mut events = 0;
+    loop {
+        match run.advance(slice) {
+            Ok(true) => {}
+            Ok(false) => break,
+            Err(RunError::Stuck { .. }) if is_any_worn(&run, experiment) => {
+                return Ok(Outcome::WornOut);
+            }
+            Err(error) => return ended(error, experiment),
+        }
+        events += slice;
+        if events > bounds.events && !bounds.is_whole() {
+            return Ok(Outcome::CutOff);
+        }
+        if events > bounds.events {
+            return Err(format!("no end after {events} events, {} requests", run.issued()));
+        }
+    }
+    run.finish();
+    let counted: u64 = run.measured().kinds().map(|(_, _, stats)| stats.latency.count()).sum();
+    if counted > run.issued() || run.drives().outstanding() > 0 {
+        return Err(format!("{counted} completions of {} requests", run.issued()));
+    }
+    if experiment.run.warm_up.is_none() && counted < run.issued() {
+        return Err(format!("{counted} completions of {} requests", run.issued()));
+    }
+    Ok(Outcome::Completed(Box::new(Account::of_array(&run))))
+}
+
+fn is_any_worn(run: &ArrayRun, experiment: &Experiment) -> bool {
+    run.drives().devices.iter().any(|device| is_worn(device.ftl(), experiment))
 }
 
 /// Shuts the drive down and starts it again: its map is sound, it has data of the same units as the

@@ -198,4 +198,36 @@ impl Counters {
             extra_pulses: self.extra_pulses - earlier.extra_pulses,
         }
     }
+    /// The counts of two drives together.
+    pub fn plus(&self, other: &Self) -> Self {
+        let plus = |a: &[[u64; HOLDERS]; KINDS], b: &[[u64; HOLDERS]; KINDS]| {
+            std::array::from_fn(|kind| {
+                std::array::from_fn(|holder| a[kind][holder] + b[kind][holder])
+            })
+        };
+        Self {
+            commands: plus(&self.commands, &other.commands),
+            planes: plus(&self.planes, &other.planes),
+            collections: self.collections + other.collections,
+            collecting: self.collecting + other.collecting,
+            longest_collection: self.longest_collection.max(other.longest_collection),
+            streamed: self.streamed + other.streamed,
+            out_of_turn: self.out_of_turn + other.out_of_turn,
+            retried: self.retried + other.retried,
+            degraded: self.degraded + other.degraded,
+            computed_lost: self.computed_lost + other.computed_lost,
+            held_data: self.held_data + other.held_data,
+            held_parity: self.held_parity + other.held_parity,
+            rebuilt: self.rebuilt + other.rebuilt,
+            read_beside: self.read_beside + other.read_beside,
+            put_offs: self.put_offs + other.put_offs,
+            program_put_offs: self.program_put_offs + other.program_put_offs,
+            deferrals: self.deferrals + other.deferrals,
+            program_deferrals: self.program_deferrals + other.program_deferrals,
+            suspensions: self.suspensions + other.suspensions,
+            program_suspensions: self.program_suspensions + other.program_suspensions,
+            extra_ramps: self.extra_ramps + other.extra_ramps,
+            extra_pulses: self.extra_pulses + other.extra_pulses,
+        }
+    }
 }

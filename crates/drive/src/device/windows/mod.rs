@@ -64,7 +64,19 @@ struct OfSet {
     began_with: Tally,
     /// Maintenance is to go on: a deterministic window has ended at this moment.
     goes_on: bool,
+    /// The moment at which the deterministic window has ended by itself; none once the host has asked
+    /// for another window.
+    broken_since: Option<Instant>,
     records: Records,
+}
+
+impl OfSet {
+    /// The host asks for a window.
+    fn asks(&mut self, now: Instant) {
+        if let Some(since) = self.broken_since.take() {
+            self.records.counts.broken += now - since;
+        }
+    }
 }
 
 /// The windows of all sets.
@@ -88,6 +100,7 @@ impl Windows {
             told: 0,
             began_with: Tally::default(),
             goes_on: false,
+            broken_since: None,
             records: Records::default(),
         };
         let sets = Column::from_fn(sets as usize, of);
@@ -121,6 +134,7 @@ impl Windows {
         if of.phase != Phase::Ndwin {
             return None;
         }
+        of.asks(now);
         of.phase = Phase::Closing(now);
         of.records.counts.asked += 1;
         let first = match of.records.counts.begun {
@@ -133,6 +147,7 @@ impl Windows {
 
     /// A host asks for the non-deterministic window; returns true if a deterministic one has ended.
     pub fn ask_ndwin(&mut self, now: Instant, set: SetId) -> bool {
+        self.sets[set].asks(now);
         match self.sets[set].phase {
             Phase::Ndwin => false,
             Phase::Closing(since) => {
@@ -188,6 +203,7 @@ impl Windows {
         debug_assert_eq!(of.phase, Phase::Dtwin);
         of.phase = Phase::Ndwin;
         of.goes_on = true;
+        of.broken_since = (why != End::Host).then_some(now);
         let event = WindowEvent { at: now, set, why, reads: of.reads, written: of.written };
         of.records.ended(now - of.since, event);
         of.since = now;
@@ -244,6 +260,10 @@ impl Windows {
     pub fn records(&self, now: Instant, set: SetId) -> (WindowCounts, &[WindowEvent]) {
         let of = &self.sets[set];
         let mut counts = of.records.counts;
+        if let Phase::Closing(asked) = of.phase {
+            counts.waited += now - asked;
+        }
+        counts.broken += of.broken_since.map_or(Span::ZERO, |since| now - since);
         match of.phase {
             Phase::Dtwin => counts.dtwin += now - of.since,
             Phase::Ndwin | Phase::Closing(_) => counts.ndwin += now - of.since,

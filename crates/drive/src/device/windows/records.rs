@@ -62,8 +62,13 @@ pub struct WindowCounts {
     pub dtwin: Span,
     /// See `dtwin`.
     pub ndwin: Span,
-    /// The longest wait for a deterministic window that was asked for.
+    /// Time in which the host waited for a deterministic window that it had asked for, and the longest
+    /// wait.
+    pub waited: Span,
+    /// See `waited`.
     pub longest_wait: Span,
+    /// Time from the end of a deterministic window by itself until the host asked for another window.
+    pub broken: Span,
 }
 
 /// Most events of a set that are kept: the first ones. The counts have all.
@@ -84,6 +89,7 @@ impl Records {
     }
     /// The host waits no more for a deterministic window.
     pub fn gave_up(&mut self, waited: Span) {
+        self.counts.waited += waited;
         self.counts.longest_wait = self.counts.longest_wait.max(waited);
     }
     /// A deterministic window ended after so much time.

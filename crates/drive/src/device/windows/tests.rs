@@ -41,10 +41,15 @@ fn a_window_ends_after_the_reads_or_the_writes_that_it_guarantees() {
     windows.end(at(20), SET, End::Writes);
     assert!(!windows.defers(SET) && windows.take_goes_on(SET) && !windows.take_goes_on(SET));
     assert!(!windows.read(SET) && !windows.write(SET, 100), "no window counts");
-    let (counts, events) = windows.records(at(30), SET);
+    let (counts, _) = windows.records(at(30), SET);
     assert_eq!((counts.asked, counts.begun, counts.ends), (1, 1, [0, 0, 1, 0, 0]));
     assert_eq!((counts.dtwin, counts.ndwin), (Span::from_ms(13), Span::from_ms(7 + 10)));
-    assert_eq!(counts.longest_wait, Span::from_ms(2));
+    assert_eq!((counts.waited, counts.longest_wait), (Span::from_ms(2), Span::from_ms(2)));
+    // It has ended by itself at 20 ms, and nobody has asked for another.
+    assert_eq!(counts.broken, Span::from_ms(10));
+    assert!(!windows.ask_ndwin(at(32), SET));
+    assert_eq!(windows.records(at(50), SET).0.broken, Span::from_ms(12));
+    let (_, events) = windows.records(at(50), SET);
     assert_eq!((events[0].why, events[0].reads, events[0].written), (End::Writes, 4, 9));
 }
 

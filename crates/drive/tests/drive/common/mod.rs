@@ -38,7 +38,8 @@ pub fn configuration(text: &str, overrides: &[Override]) -> (String, Vec<(String
     if !has("run.audit") {
         all.push(("run.audit".into(), "true".into()));
     }
-    let outer = ["title", "run", "precondition", "clone", "seed", "record", "workload", "drive"];
+    let outer =
+        ["title", "run", "precondition", "clone", "seed", "record", "workload", "drive", "array"];
     for (path, value) in overrides {
         let first = path.split(['.', '[']).next().unwrap_or_default();
         let path =

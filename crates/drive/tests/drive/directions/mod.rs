@@ -75,6 +75,7 @@ parts! {
     sizes: "workload.size";
     trace: "workload.trace";
     run: "run", "record";
+    array: "array";
 }
 
 fn check(cases: Vec<Case>) {

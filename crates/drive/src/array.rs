@@ -1,0 +1,330 @@
+//! An array: several drives in one run, and between initiators and drives the host's plan.
+//!
+//! The array owns the drives, the requests of the host, and the time. It tells the plan ([`plan`]) what
+//! the host asks for and which commands have ended, and does what the plan decides. Each member, a
+//! drive or an NVM set of one, holds all data. A run of one drive without a plan is [`crate::Run`].
+
+mod acting;
+mod audit;
+pub mod config;
+mod drives;
+mod event;
+mod intake;
+mod members;
+mod plan;
+mod ranges;
+mod requests;
+
+pub use drives::Drives;
+pub use plan::act::PlanCounts;
+
+use crate::check::available;
+use crate::device::Completion;
+use crate::error::RunError;
+use crate::experiment::Experiment;
+use crate::horizon::{LATEST, LinkLoad};
+use crate::measure::{Measurable, Measured};
+use crate::requests::RequestLog;
+use crate::run::Progress;
+use crate::run::faults;
+use crate::run::initiator::{Backlog, Drawn, Initiator, expected_requests, initiators};
+use audit::Audit;
+use engine::{Agenda, Instant, Slab, Span, typed_id};
+use event::Event;
+use members::Members;
+use metrics::Digest;
+use plan::Plan;
+use plan::act::Act;
+use requests::{Requests, Sent, SentId};
+use traces::Survey;
+
+typed_id! {
+    /// A request that waits for its moment.
+    struct Coming;
+}
+
+/// A run of an array in progress.
+pub struct ArrayRun {
+    now: Instant,
+    drives: Drives,
+    members: Members,
+    plan: Plan,
+    initiators: Vec<Initiator>,
+    requests: Requests,
+    sent: Slab<SentId, Sent>,
+    /// Commands under way at each member.
+    under_way: Vec<u32>,
+    agenda: Agenda<Event>,
+    coming: Slab<Coming, (u32, Drawn)>,
+    measured: Measured,
+    stop_time: Option<Instant>,
+    stop_requests: u64,
+    stop_bytes: u64,
+    issued: u64,
+    issued_bytes: u64,
+    completions: Vec<Completion>,
+    acts: Vec<Act>,
+    /// Total requests of the traces and limits of all workloads, if known.
+    expected: Option<u64>,
+    begun: bool,
+    link: LinkLoad,
+    /// Requests that wait in the host for a place in the queue.
+    waiting: u64,
+    /// Most bytes that requests under way or waiting may take.
+    backlog_bytes: u64,
+    /// A running hash of every answer to the host.
+    digest: Digest,
+    audit: Option<Audit>,
+    /// Parts of requests that the host's cache serves.
+    serving: u32,
+    /// Events of the plan's periods since anything else happened.
+    idle_periods: u32,
+    /// Members that still collected when the plan began to read them: at how many swaps.
+    unsettled: u64,
+    /// The fault that the auditor has found.
+    fault: Option<String>,
+}
+
+impl ArrayRun {
+    /// Readies the initiators of an experiment before its drives. `surveys` are those of the
+    /// workloads' traces, in the order of the workloads.
+    ///
+    /// # Errors
+    /// If a trace is at fault.
+    ///
+    /// # Panics
+    /// If the experiment has no array.
+    pub fn start(
+        experiment: &Experiment,
+        surveys: &[Option<Survey>],
+        mut drives: Drives,
+    ) -> Result<Self, RunError> {
+        let array = experiment.array.as_ref().expect("an experiment with an array");
+        let layout = drives.devices[0].ftl().layout.clone();
+        let members = Members::new(array.drives, &layout);
+        let initiators = initiators(experiment, surveys, &layout)?;
+        if experiment.record.collection {
+            drives.devices.iter_mut().for_each(|device| device.record_collection());
+        }
+        let names = initiators.iter().map(|initiator| initiator.source.name().to_owned()).collect();
+        let mut run = Self {
+            now: Instant::START,
+            measured: Measured::new(experiment, names, &mut drives),
+            plan: Plan::new(&array.plan, members.count()),
+            requests: Requests::default(),
+            sent: Slab::default(),
+            under_way: vec![0; members.count() as usize],
+            audit: None,
+            drives,
+            members,
+            initiators,
+            agenda: Agenda::new(),
+            coming: Slab::default(),
+            stop_time: experiment.run.time.map(|time| Instant::START + time.span()),
+            stop_requests: experiment.run.requests.unwrap_or(u64::MAX),
+            stop_bytes: experiment.run.bytes.map_or(u64::MAX, |size| size.bytes()),
+            issued: 0,
+            issued_bytes: 0,
+            completions: Vec::new(),
+            acts: Vec::new(),
+            expected: expected_requests(experiment, surveys),
+            begun: false,
+            link: LinkLoad::new(&experiment.drive.host_link()),
+            waiting: 0,
+            // As in a run of one drive.
+            backlog_bytes: available().map_or(u64::MAX, |bytes| bytes / 4),
+            digest: Digest::default(),
+            serving: 0,
+            idle_periods: 0,
+            unsettled: 0,
+            fault: None,
+        };
+        if experiment.run.audit && run.plan.is_mirrored() {
+            run.audit = Some(Audit::new(run.members.count()));
+        }
+        run.begin()?;
+        Ok(run)
+    }
+
+    /// Draws the first requests of all queue places.
+    fn begin(&mut self) -> Result<(), RunError> {
+        self.plan.begin(self.now, &mut self.acts);
+        self.act();
+        self.choose_windows();
+        for index in 0..self.initiators.len() {
+            let start = Instant::START + self.initiators[index].source.start();
+            while !self.initiators[index].stopped && self.initiators[index].places > 0 {
+                self.initiators[index].places -= 1;
+                self.draw(index, start)?;
+            }
+        }
+        self.begun = true;
+        Ok(())
+    }
+
+    /// Advances by about `events` events of the drives, or as many of the host; returns true if there
+    /// is more to do.
+    ///
+    /// # Errors
+    /// If a trace or a policy of the user is at fault, the array is stuck, or the auditor finds a
+    /// fault.
+    pub fn advance(&mut self, events: u64) -> Result<bool, RunError> {
+        let gone_on = self.go_on(events);
+        if let Some(fault) = self.drives.devices.iter().find_map(|device| device.policy_fault()) {
+            return Err(RunError::Policy(fault));
+        }
+        match self.fault.take() {
+            Some(fault) => Err(RunError::Audit(fault)),
+            None => gone_on,
+        }
+    }
+
+    fn go_on(&mut self, events: u64) -> Result<bool, RunError> {
+        let last = self.drives.events() + events;
+        let mut own_events = 0;
+        while self.drives.events() < last && own_events < events && self.fault.is_none() {
+            let own = self.agenda.next_due();
+            match (self.drives.next_due(), own) {
+                _ if !self.is_busy() => return self.end().map(|()| false),
+                (due, _) if self.periods_change_nothing(due.is_some()) => {
+                    return self.end().map(|()| false);
+                }
+                (Some((due, drive)), own) if own.is_none_or(|own| due <= own) => {
+                    if due > LATEST {
+                        return Err(self.too_late(None));
+                    }
+                    self.measured.note_time(due, &mut self.drives);
+                    // The drive is alone until then. Its completions may make others act.
+                    let until = self.drives.next_due_but(drive).min(own.unwrap_or(LATEST));
+                    let until = until.min(self.measured.next_boundary()).min(LATEST);
+                    let device = self.drives.get_mut(drive);
+                    let before = device.ftl().tally;
+                    device.step_while_quiet(until);
+                    self.now = device.now();
+                    // Windows alone change nothing.
+                    if !device.has_windows() || device.has_done() || device.ftl().tally != before {
+                        self.idle_periods = 0;
+                    }
+                }
+                (_, Some(due)) => {
+                    if due > LATEST {
+                        return Err(self.too_late(None));
+                    }
+                    self.measured.note_time(due, &mut self.drives);
+                    self.happen()?;
+                    own_events += 1;
+                }
+                _ => return self.end().map(|()| false),
+            }
+            self.collect()?;
+        }
+        Ok(true)
+    }
+
+    /// True if the host or its plan has something to do, be it that it waits for the drives: for an
+    /// answer, or for the end of a copy that it does not need any more.
+    fn is_busy(&self) -> bool {
+        self.coming.taken() > 0
+            || self.requests.under_way() > 0
+            || self.sent.taken() > 0
+            || !self.plan.is_at_rest()
+    }
+
+    /// True if every member has had its turn while nothing happened, and nothing else is to come.
+    fn periods_change_nothing(&self, drives_act: bool) -> bool {
+        if drives_act && !self.drives.devices[0].has_windows() {
+            return false;
+        }
+        // A period has two events at most.
+        let nothing_comes = self.coming.taken() == 0 && self.serving == 0;
+        nothing_comes && self.idle_periods > 2 * (self.members.count() + 2)
+    }
+
+    fn end(&mut self) -> Result<(), RunError> {
+        if self.is_busy() {
+            let why = self.drives.devices.iter().find(|device| device.outstanding() > 0);
+            return Err(RunError::Stuck {
+                at: self.now(),
+                outstanding: self.requests.under_way() as u32,
+                why: why.map_or_else(
+                    || "the host's plan sends nothing".into(),
+                    |device| device.why_stuck(),
+                ),
+            });
+        }
+        for device in self.drives.devices.iter().filter(|device| device.is_audited()) {
+            device.finish_audit().map_err(RunError::Audit)?;
+        }
+        self.audit.as_ref().map_or(Ok(()), Audit::finish).map_err(RunError::Audit)
+    }
+
+    fn too_late(&self, index: Option<usize>) -> RunError {
+        let index = index.unwrap_or_else(|| faults::busy(&self.initiators));
+        faults::too_late(&self.initiators[index], self.now())
+    }
+
+    // ---- inspection ----------------------------------------------------------
+
+    /// The state of the run.
+    pub fn progress(&self) -> Progress {
+        let by_requests = self.issued as f64 / self.stop_requests as f64;
+        let by_bytes = self.issued_bytes as f64 / self.stop_bytes as f64;
+        let by_time =
+            self.stop_time.map_or(0.0, |stop| self.now().as_ns() as f64 / stop.as_ns() as f64);
+        let by_expectation =
+            self.expected.map_or(0.0, |expected| self.issued as f64 / expected as f64);
+        let share = by_requests.max(by_bytes).max(by_time).max(by_expectation);
+        Progress::Running((share > 0.0).then_some(share.min(1.0)))
+    }
+    /// The moment that the run has reached.
+    pub fn now(&self) -> Instant {
+        self.now
+    }
+    /// Simulated time since the beginning.
+    pub fn elapsed(&self) -> Span {
+        self.now() - Instant::START
+    }
+    /// Requests issued so far.
+    pub fn issued(&self) -> u64 {
+        self.issued
+    }
+    /// The drives.
+    pub fn drives(&self) -> &Drives {
+        &self.drives
+    }
+    /// The measurements so far. Units, channels and NVM sets of the first drive come first.
+    pub fn measured(&self) -> &Measured {
+        &self.measured
+    }
+    /// A running hash of every answer to the host; in a mirror of one drive it is the drive's.
+    pub fn digest(&self) -> u64 {
+        self.digest.finish()
+    }
+    /// Counts of the plan, the warm-up included.
+    pub fn plan_counts(&self) -> PlanCounts {
+        self.plan.counts()
+    }
+    /// Number of times that a member which was to be read after a swap still collected.
+    pub fn unsettled(&self) -> u64 {
+        self.unsettled
+    }
+    /// Each open loop's name and backlog.
+    pub fn backlogs(&self) -> impl Iterator<Item = (&str, Backlog)> {
+        let open = |initiator: &&Initiator| initiator.source.is_open_loop();
+        let told = |initiator: &'_ Initiator| initiator.backlog;
+        self.initiators.iter().filter(open).map(move |i| (i.source.name(), told(i)))
+    }
+    /// Logs counted requests from now on; must be called before the run advances for the first time.
+    pub fn log_requests(&mut self) {
+        self.measured.log = Some(Box::default());
+    }
+    /// The log of the requests that were counted since it was last emptied, if the run keeps one.
+    pub fn request_log(&mut self) -> Option<&mut RequestLog> {
+        self.measured.log.as_deref_mut()
+    }
+    /// Ends measuring at the present moment.
+    pub fn finish(&mut self) {
+        self.drives.wait(self.now);
+        self.measured.finish(&mut self.drives);
+    }
+}

@@ -1,0 +1,213 @@
+//! Doing what the plan decides: commands to members, their ends, and answers to the host.
+
+use super::ArrayRun;
+use super::event::Event;
+use super::members::MemberId;
+use super::plan::act::{Act, Asked, HostId, Timer, UnderWay, Wait, changes};
+use super::requests::{Sent, SentId};
+use crate::device::{Completion, RequestId, Window};
+use crate::error::RunError;
+use engine::ids::Id;
+use ftl::RecoveryLevel;
+use host::{Command, Kind, Priority};
+
+impl ArrayRun {
+    /// Asks the plan about a request that the host has submitted.
+    pub(super) fn ask(&mut self, asked: Asked) {
+        self.plan.asked(self.now, asked, UnderWay(&self.under_way), &mut self.acts);
+        self.act();
+    }
+
+    /// Tells the plan of a moment.
+    pub(super) fn wake(&mut self, timer: Timer, number: u64) {
+        let under = UnderWay(&self.under_way);
+        self.plan.woken(self.now, (timer, number), under, &mut self.acts);
+        self.act();
+        if timer == Timer::Swap {
+            self.count_unsettled();
+            self.choose_windows();
+        }
+    }
+
+    /// Lets members that may be in maintenance have non-deterministic windows, and all others deterministic
+    /// ones, if drives have windows.
+    pub(super) fn choose_windows(&mut self) {
+        for member in (0..self.members.count()).map(MemberId) {
+            let (drive, set) = self.members.place(member);
+            let window = match self.plan.may_maintain(member) {
+                true => Window::Ndwin,
+                false => Window::Dtwin,
+            };
+            let device = self.drives.get_mut(drive);
+            if device.has_windows() {
+                device.set_window(self.now, set, window);
+            }
+        }
+    }
+
+    /// Counts members that the plan reads from now on although they collect.
+    fn count_unsettled(&mut self) {
+        let members = (0..self.members.count()).map(MemberId);
+        let collects = |member: &MemberId| {
+            let (drive, set) = self.members.place(*member);
+            let device = self.drives.get(drive);
+            let layout = &device.ftl().layout;
+            device.bins_at_collection().into_iter().any(|bin| layout.set_of_bin(bin) == set)
+        };
+        let read = members.filter(|member| !self.plan.may_maintain(*member));
+        self.unsettled += read.filter(collects).count() as u64;
+    }
+
+    /// Does what the plan has decided.
+    pub(super) fn act(&mut self) {
+        let mut acts = std::mem::take(&mut self.acts);
+        for act in acts.drain(..) {
+            match act {
+                Act::Send { to, command, of, after, token } => {
+                    self.send((to, command), (of, after), token);
+                }
+                Act::Waited { of, wait } => self.requests.get_mut(of).waited(self.now, wait),
+                Act::Serve { of, takes } => {
+                    let request = self.requests.get_mut(of);
+                    request.begin_served(self.now);
+                    self.serving += 1;
+                    let number = request.number;
+                    self.agenda.schedule(self.now + takes, Event::Served(of), number);
+                }
+                Act::Wake { at, timer, number } => {
+                    self.agenda.schedule(at, Event::Timer(timer), number);
+                }
+                Act::Answer { of } => self.requests.get_mut(of).suffices(),
+            }
+        }
+        self.acts = acts;
+    }
+
+    /// Sends a member a command: a part of a request that has waited in the host, or a copy of a write.
+    fn send(
+        &mut self,
+        (to, command): (MemberId, Command),
+        (of, after): (Option<HostId>, Wait),
+        token: u64,
+    ) {
+        let mut sent = Sent { to, token, of: None, command, waits: Default::default() };
+        let now = self.now;
+        let (mut arrived, mut priority) = (now, Priority::Normal);
+        let mut level = None;
+        if let Some(id) = of {
+            let request = self.requests.get_mut(id);
+            sent.waits = request.begin_part(now, after);
+            sent.of = Some((id, request.number));
+            (arrived, priority) = (request.arrived, request.priority);
+            level = self.initiators[request.initiator as usize].source.read_recovery_level();
+        }
+        if let Some(audit) = &self.audit
+            && command.kind == Kind::Read
+            && let Err(fault) = audit.read(to, command)
+        {
+            self.fault.get_or_insert(fault);
+        }
+        let tag = self.sent.insert(sent);
+        self.under_way[to.0 as usize] += 1;
+        let own = self.members.command(to, command);
+        let device = self.drives.get_mut(self.members.place(to).0);
+        let request = device.submit(now, arrived, own, priority, tag.0);
+        if let Some(level) = level {
+            device.read_at_level(request, RecoveryLevel::try_from(level).expect("a checked level"));
+        }
+    }
+
+    /// Collects the commands that drives have completed, and does what follows.
+    pub(super) fn collect(&mut self) -> Result<(), RunError> {
+        while let Some(drive) = self.drives.devices.iter().position(|device| device.has_done()) {
+            let mut completions = std::mem::take(&mut self.completions);
+            self.drives.devices[drive].take_done(&mut completions);
+            for completion in &completions {
+                // Before anything is sent, which may reuse the slot of the blame.
+                self.note_end(drive, completion);
+            }
+            for completion in completions.drain(..) {
+                debug_assert_eq!(completion.finished, self.now, "an answer comes when it is due");
+                self.end_of(SentId(completion.tag))?;
+            }
+            self.completions = completions;
+        }
+        Ok(())
+    }
+
+    /// Notes the end of a part of a request.
+    fn note_end(&mut self, drive: usize, completion: &Completion) {
+        let sent = self.sent[SentId(completion.tag)];
+        self.under_way[sent.to.0 as usize] -= 1;
+        if let Some(of) = sent.of
+            && self.requests.unanswered(of).is_some()
+        {
+            let blame = self.drives.devices[drive].blame(completion.id);
+            self.requests.get_mut(of.0).part_ended(completion, blame, &sent.waits);
+        }
+    }
+
+    /// A command that was sent has ended, and its part was noted.
+    fn end_of(&mut self, id: SentId) -> Result<(), RunError> {
+        let sent = self.sent[id];
+        self.sent.remove(id);
+        let of = sent.of.and_then(|of| self.requests.unanswered(of));
+        if let Some(audit) = &mut self.audit
+            && changes(sent.command.kind)
+        {
+            audit.written(sent.to, sent.command, sent.token);
+        }
+        let is_read = sent.command.kind == Kind::Read;
+        let under = UnderWay(&self.under_way);
+        self.plan.ended((sent.to, is_read), of, sent.token, under, &mut self.acts);
+        self.act();
+        self.answer_if_done(sent.of)
+    }
+
+    /// The cache has served a part of a request.
+    pub(super) fn served(&mut self, id: HostId, number: u64) -> Result<(), RunError> {
+        self.requests.get_mut(id).served(self.now);
+        self.answer_if_done(Some((id, number)))
+    }
+
+    fn answer_if_done(&mut self, of: Option<(HostId, u64)>) -> Result<(), RunError> {
+        let Some(of) = of.filter(|of| self.requests.unanswered(*of).is_some()) else {
+            return Ok(());
+        };
+        if self.requests.get(of.0).is_done() { self.answer(of.0) } else { Ok(()) }
+    }
+
+    /// Answers a request of the host.
+    fn answer(&mut self, id: HostId) -> Result<(), RunError> {
+        let now = self.now;
+        let request = self.requests.get_mut(id);
+        request.is_answered = true;
+        let completion = Completion {
+            id: RequestId::from_index(id.index()),
+            tag: request.initiator,
+            command: request.command,
+            arrived: request.arrived,
+            finished: now,
+            unmapped: request.unmapped,
+            failed: request.failed,
+            met: request.met,
+            blocked: request.blocked,
+        };
+        let latency = now - request.arrived;
+        assert_eq!(request.blame.total(), latency, "blame does not sum to the latency of {id:?}");
+        self.digest.mix(completion.arrived.as_ns());
+        self.digest.mix(latency.as_ns() << 8 | completion.command.kind.index() as u64);
+        self.measured.record(&completion, &self.requests.get(id).blame);
+        if self.drives.devices[0].records_holds() {
+            self.measured.count_met(&[completion]);
+        }
+        if let Some(audit) = &mut self.audit
+            && changes(completion.command.kind)
+        {
+            audit.answered(completion.command, self.requests.get(id).write);
+        }
+        self.requests.remove(id);
+        self.link.remove(completion.command.bytes);
+        self.completed(completion.tag as usize, now)
+    }
+}

@@ -1,0 +1,178 @@
+//! The host's plan between initiators and members. It is told the time and what happens, and returns
+//! what is to be done; the array does that, and checks it.
+
+pub mod act;
+mod kept;
+mod mirror;
+mod rails;
+mod rotation;
+pub mod stripes;
+
+use crate::array::config::{Answer, PlanConfig, Release};
+use crate::array::members::MemberId;
+use act::{Act, Asked, PlanCounts, Timer, UnderWay};
+use engine::Instant;
+use mirror::Mirror;
+use rails::{Rails, Rules};
+use rotation::Rotation;
+use stripes::Stripes;
+
+/// A plan and its state.
+pub enum Plan {
+    /// See [`PlanConfig::Mirror`].
+    Mirror(Mirror),
+    /// See [`PlanConfig::Rails`] and [`PlanConfig::PingPong`].
+    Rails(Box<Rails>),
+    /// See [`PlanConfig::Rotation`].
+    Rotation(Box<Rotation>),
+}
+
+impl Plan {
+    /// The plan of a configuration for so many members.
+    pub fn new(config: &PlanConfig, members: u32) -> Self {
+        match *config {
+            PlanConfig::Mirror { reads, hedge } => Self::Mirror(Mirror::new(members, reads, hedge)),
+            PlanConfig::Rails { period, cache, release, answer, depth, settle } => {
+                let answers_early = answer == Answer::Cached;
+                let is_batch = false;
+                let rules = Rules {
+                    members,
+                    period,
+                    settle,
+                    cache,
+                    depth,
+                    release,
+                    answers_early,
+                    is_batch,
+                };
+                Self::Rails(Box::new(Rails::new(rules)))
+            }
+            PlanConfig::PingPong { period, cache, depth, settle } => {
+                let (release, answers_early, is_batch) = (Release::Replicated, true, true);
+                let rules = Rules {
+                    members,
+                    period,
+                    settle,
+                    cache,
+                    depth,
+                    release,
+                    answers_early,
+                    is_batch,
+                };
+                Self::Rails(Box::new(Rails::new(rules)))
+            }
+            PlanConfig::Rotation { period, chunk, cache, depth, settle } => {
+                let stripes = Stripes { members, chunk: chunk.bytes() };
+                let rules = rotation::Rules { stripes, period, settle, cache, depth };
+                Self::Rotation(Box::new(Rotation::new(rules)))
+            }
+        }
+    }
+
+    /// The run begins.
+    pub fn begin(&mut self, now: Instant, acts: &mut Vec<Act>) {
+        match self {
+            Self::Mirror(_) => {}
+            Self::Rails(rails) => rails.begin(now, acts),
+            Self::Rotation(rotation) => rotation.begin(now, acts),
+        }
+    }
+    /// The host asks for something.
+    pub fn asked(&mut self, now: Instant, asked: Asked, under: UnderWay<'_>, acts: &mut Vec<Act>) {
+        match self {
+            Self::Mirror(mirror) => mirror.asked(now, asked, under, acts),
+            Self::Rails(rails) => rails.asked(asked, acts),
+            Self::Rotation(rotation) => rotation.asked(asked, acts),
+        }
+    }
+    /// A command that was sent has ended at a member. `of` is its request if it was not answered
+    /// before, and `is_read` tells its kind.
+    pub fn ended(
+        &mut self,
+        (member, is_read): (MemberId, bool),
+        of: Option<Asked>,
+        token: u64,
+        under: UnderWay<'_>,
+        acts: &mut Vec<Act>,
+    ) {
+        match self {
+            Self::Mirror(mirror) => mirror.ended(member, of, token, under, acts),
+            Self::Rails(_) if is_read => {}
+            Self::Rails(rails) => rails.written(member, token, acts),
+            Self::Rotation(rotation) if is_read => rotation.read_ended(token, acts),
+            Self::Rotation(rotation) => rotation.written(member, token, acts),
+        }
+    }
+    /// A moment has come of which the plan wanted to be told.
+    pub fn woken(
+        &mut self,
+        now: Instant,
+        (timer, number): (Timer, u64),
+        under: UnderWay<'_>,
+        acts: &mut Vec<Act>,
+    ) {
+        match (self, timer) {
+            (Self::Mirror(mirror), Timer::Hedge(id)) => mirror.woken(id, number, under, acts),
+            (Self::Mirror(_), _) => panic!("a mirror has no periods"),
+            (Self::Rails(rails), _) => rails.woken(now, timer, acts),
+            (Self::Rotation(rotation), _) => rotation.woken(now, timer, acts),
+        }
+    }
+    /// True if a member may be in maintenance now: if the host does not read it, or all are alike.
+    pub fn may_maintain(&self, member: MemberId) -> bool {
+        match self {
+            Self::Mirror(_) => true,
+            Self::Rails(rails) => rails.writer() == member,
+            Self::Rotation(rotation) => rotation.writer() == member,
+        }
+    }
+    /// True if every member holds all data.
+    pub fn is_mirrored(&self) -> bool {
+        !matches!(self, Self::Rotation(_))
+    }
+    /// True if the plan holds nothing that a member lacks.
+    pub fn is_at_rest(&self) -> bool {
+        match self {
+            Self::Mirror(_) => true,
+            Self::Rails(rails) => rails.is_at_rest(),
+            Self::Rotation(rotation) => rotation.is_at_rest(),
+        }
+    }
+    /// Its counts.
+    pub fn counts(&self) -> PlanCounts {
+        match self {
+            Self::Mirror(mirror) => mirror.counts(),
+            Self::Rails(rails) => rails.counts(),
+            Self::Rotation(rotation) => rotation.counts(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::array::config::{CacheConfig, ReadChoice};
+    use engine::Span;
+    use settings::{Size, Time};
+
+    #[test]
+    fn only_the_member_that_writes_may_be_in_maintenance() {
+        let period = Time::from(Span::from_ms(1));
+        let cache = CacheConfig { size: Size::from_bytes(1), latency: period };
+        let (depth, settle, chunk) = (1, None, Size::from_bytes(4096));
+        let (release, answer) = (Release::Replicated, Answer::Written);
+        let may = |plan: &Plan| [0, 1, 2].map(|member| plan.may_maintain(MemberId(member)));
+        for config in [
+            PlanConfig::Rails { period, cache, release, answer, depth, settle },
+            PlanConfig::Rotation { period, chunk, cache, depth, settle },
+        ] {
+            let (mut plan, mut acts) = (Plan::new(&config, 3), Vec::new());
+            for turn in [[true, false, false], [false, true, false], [false, false, true]] {
+                assert_eq!(may(&plan), turn, "{config:?}");
+                plan.woken(Instant::START, (Timer::Swap, 0), UnderWay(&[0; 3]), &mut acts);
+            }
+        }
+        let mirror = PlanConfig::Mirror { reads: ReadChoice::RoundRobin, hedge: None };
+        assert_eq!(may(&Plan::new(&mirror, 3)), [true; 3]);
+    }
+}

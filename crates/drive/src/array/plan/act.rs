@@ -1,0 +1,110 @@
+//! What a plan is told and what it decides. The array acts on that.
+
+use crate::array::members::MemberId;
+use engine::{Instant, Span, typed_id};
+use host::{Command, Kind};
+
+typed_id! {
+    /// A request of the host to the array, while it is under way.
+    pub struct HostId;
+}
+
+/// A request of the host, and its number, which no other request has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Asked {
+    pub id: HostId,
+    pub number: u64,
+    /// Its command, with addresses of the array's namespace.
+    pub command: Command,
+    /// Number of commands that change data before it.
+    pub write: u64,
+}
+
+/// What the request has waited for in the host.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wait {
+    /// Room in the cache.
+    Room = 0,
+    /// The turn of a member to write.
+    Turn = 1,
+    /// An answer, before a hedge was sent.
+    Hedge = 2,
+}
+
+/// Number of waits.
+pub const WAITS: usize = 3;
+
+/// A moment that a plan wants to be told of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Timer {
+    /// The next member writes.
+    Swap,
+    /// No write begins until the swap.
+    Settle,
+    /// A read is hedged if it is not answered.
+    Hedge(HostId),
+}
+
+/// A decision of a plan.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Act {
+    /// Sends a command to a member. It is a part of a request, or none: a copy of a write that was
+    /// answered. The request has waited for `after` until now. `token` comes back with its end.
+    Send { to: MemberId, command: Command, of: Option<HostId>, after: Wait, token: u64 },
+    /// The request has waited for this until now.
+    Waited { of: HostId, wait: Wait },
+    /// Serves a part of a request from the host's cache, which takes so long.
+    Serve { of: HostId, takes: Span },
+    /// The part of a request that has just ended answers it, although others are under way.
+    Answer { of: HostId },
+    /// Tells the plan when this moment has come; `number` is that of the request, for a hedge.
+    Wake { at: Instant, timer: Timer, number: u64 },
+}
+
+/// Commands that replace data, or say that it must be kept.
+pub fn changes(kind: Kind) -> bool {
+    kind != Kind::Read
+}
+
+/// Number of commands under way at each member.
+#[derive(Clone, Copy, Debug)]
+pub struct UnderWay<'a>(pub &'a [u32]);
+
+impl UnderWay<'_> {
+    /// Commands under way at a member.
+    pub fn at(&self, member: MemberId) -> u32 {
+        self.0[member.0 as usize]
+    }
+    /// The member with the fewest, except `but`; the first of several such.
+    pub fn least(&self, but: Option<MemberId>) -> MemberId {
+        let all = (0..self.0.len() as u32).map(MemberId).filter(|member| Some(*member) != but);
+        all.min_by_key(|member| self.at(*member)).expect("an array has members")
+    }
+}
+
+/// Counts of a plan since the run began; those of other plans are 0.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PlanCounts {
+    /// Times that the next member began to write.
+    pub swaps: u64,
+    /// Writes that were kept for members that lacked them.
+    pub kept: u64,
+    /// The most bytes of such at a time.
+    pub peak_bytes: u64,
+    /// Writes that waited for room in the cache.
+    pub delayed: u64,
+    /// Reads of which the cache had all.
+    pub cached: u64,
+    /// Reads of which it had a part.
+    pub cached_in_part: u64,
+    /// Parts of reads that were computed from other members.
+    pub rebuilt: u64,
+    /// Hedges that were issued.
+    pub hedges: u64,
+    /// Of these, hedges that were sent.
+    pub sent: u64,
+    /// Hedges that were cancelled before they were sent.
+    pub cancelled: u64,
+    /// Hedges that answered their read.
+    pub won: u64,
+}

@@ -1,0 +1,158 @@
+//! Results of a run of several drives: `summary.json` with the keys of any run, in which counts of flash
+//! are those of all drives together, and `array` with the plan, each drive and each member.
+
+use super::{
+    Outcome, Scope, collection, detours, flash, initiator, notes, precondition, spread, steady,
+    tables, together, traces, wear, window_counts, write_amplification,
+};
+use crate::array::ArrayRun;
+use crate::check::Checked;
+use crate::experiment::Experiment;
+use crate::results::Table;
+use ftl::{Ftl, Layout, SetId, Source, Stream, Tally};
+use serde_json::{Value, json};
+use traces::Survey;
+
+/// The contents of `summary.json`. Ends measuring.
+pub fn summary(
+    run: &mut ArrayRun,
+    experiment: &Experiment,
+    checked: &Checked,
+    surveys: &[Option<Survey>],
+    outcome: Outcome,
+) -> Value {
+    run.finish();
+    let (run, measured) = (&*run, run.measured());
+    let scope = Scope {
+        seconds: Some(measured.span().as_secs_f64()),
+        records_holds: experiment.record.collection,
+    };
+    let drives: Vec<&Ftl> = run.drives().devices.iter().map(|device| device.ftl()).collect();
+    let bins = checked.layout.bins * drives.len() as u32;
+    let steady = steady::of_series(measured.series(), bins, None);
+    let notes = notes::of_array(run, experiment, checked, &steady);
+    json!({
+        "flashscape": env!("CARGO_PKG_VERSION"),
+        "title": experiment.title,
+        "complete": outcome.complete,
+        "simulated_ns": run.elapsed().as_ns(),
+        "counted_ns": measured.span().as_ns(),
+        "host_cpu_seconds": outcome.host_cpu_seconds,
+        "digest": format!("{:016x}", run.digest()),
+        "initiators": measured.initiators().iter().map(|stats| initiator(stats, scope)).collect::<Vec<_>>(),
+        "all": together(measured, scope),
+        "mean_outstanding": measured.mean_outstanding(),
+        "flash": flash(measured),
+        "write_amplification": write_amplification(measured, &checked.layout),
+        "collection": collection(measured, checked.layout.data_units(Stream::Gc), false),
+        "detours": detours(measured),
+        "sets": Value::Null,
+        "windows": Value::Null,
+        "array": of_array(run, experiment, &checked.layout),
+        "wear": wear(&drives, &experiment.drive.nand, measured),
+        "utilisation": {
+            "units": spread(&measured.unit_utilisation()),
+            "channels": spread(&measured.channel_utilisation()),
+        },
+        "steady_state": steady,
+        "worn_out_bytes": Value::Null,
+        "starvation": Value::Null,
+        "recovery": Value::Null,
+        "failures": Value::Null,
+        "errors": Value::Null,
+        "scrub": Value::Null,
+        "tasks": Value::Null,
+        "precondition": precondition(&run.drives().histories[0]),
+        "traces": traces(surveys),
+        "notes": notes,
+        "config": serde_json::to_value(experiment).expect("a configuration is plain data"),
+    })
+}
+
+/// The tables of a run whose measuring has ended.
+pub fn tables_of(run: &ArrayRun) -> Vec<Table> {
+    tables::of_array(run)
+}
+
+/// The plan, the drives and the members.
+fn of_array(run: &ArrayRun, experiment: &Experiment, layout: &Layout) -> Value {
+    let drives = run.drives().devices.len() as u32;
+    let members = drives * layout.set_count();
+    json!({
+        "plan": plan(run),
+        "drives": (0..drives).map(|index| drive(run, experiment, layout, index)).collect::<Vec<_>>(),
+        "members": (0..members).map(|index| member(run, layout, index)).collect::<Vec<_>>(),
+    })
+}
+
+/// Counts of the plan, the warm-up included.
+fn plan(run: &ArrayRun) -> Value {
+    let counts = run.plan_counts();
+    json!({
+        "swaps": counts.swaps,
+        "kept_writes": counts.kept,
+        "peak_cache_bytes": counts.peak_bytes,
+        "writes_delayed": counts.delayed,
+        "reads_cached": counts.cached,
+        "reads_cached_in_part": counts.cached_in_part,
+        "parts_rebuilt": counts.rebuilt,
+        "collecting_at_swaps": run.unsettled(),
+        "hedges": {
+            "issued": counts.hedges,
+            "sent": counts.sent,
+            "cancelled": counts.cancelled,
+            "won": counts.won,
+        },
+    })
+}
+
+fn drive(run: &ArrayRun, experiment: &Experiment, layout: &Layout, index: u32) -> Value {
+    let (at, measured) = (index as usize, run.measured());
+    let device = &run.drives().devices[at];
+    let sets = layout.set_count();
+    let tally: Tally =
+        (index * sets..(index + 1) * sets).map(|set| measured.tally_of(SetId(set))).sum();
+    let own = |shares: Vec<f64>| {
+        let each = shares.len() / run.drives().devices.len();
+        spread(&shares[at * each..(at + 1) * each])
+    };
+    let ftl = device.ftl();
+    json!({
+        "drive": index,
+        "digest": format!("{:016x}", device.digest()),
+        "work": work(&tally, layout),
+        "erase_count": wear(&[ftl], &experiment.drive.nand, measured)["erase_count"],
+        "erases_since_new": ftl.tally.erases,
+        "utilisation": {
+            "units": own(measured.unit_utilisation()),
+            "channels": own(measured.channel_utilisation()),
+        },
+        "precondition": precondition(&run.drives().histories[at]),
+    })
+}
+
+/// A member: a drive, or an NVM set of one.
+fn member(run: &ArrayRun, layout: &Layout, index: u32) -> Value {
+    let measured = run.measured();
+    let sets = layout.set_count();
+    json!({
+        "member": index,
+        "drive": index / sets,
+        "nvm_set": (sets > 1).then_some(index % sets + 1),
+        "windows": window_counts(&run.drives().devices[(index / sets) as usize], SetId(index % sets)),
+        "work": work(&measured.tally_of(SetId(index)), layout),
+    })
+}
+
+fn work(tally: &Tally, layout: &Layout) -> Value {
+    let (of_host, all) = (tally.units[Source::Host as usize], tally.units.iter().sum::<u64>());
+    json!({
+        "host_bytes_programmed": of_host * layout.unit_bytes,
+        "programmed_bytes": all * layout.unit_bytes,
+        // Of what hosts wrote to it and was programmed.
+        "write_amplification": (of_host > 0).then(|| all as f64 / of_host as f64),
+        "collected_blocks": tally.collected,
+        "erases": tally.erases,
+        "retired": tally.retired,
+    })
+}

@@ -1,0 +1,135 @@
+"""Several drives in one run from the outside: results, the command's words, and refusals."""
+
+from __future__ import annotations
+
+import copy
+
+import polars as pl
+import pytest
+
+import flashscape as fs
+
+PING_PONG = {
+    "policy": "ping-pong",
+    "period": "20 ms",
+    "cache": {"size": "64 MiB", "latency": "1 us"},
+    "settle": "5 ms",
+}
+
+TWO = {
+    "drive": {
+        "preset": "dc-tlc",
+        "geometry": {"blocks_per_plane": 40, "pages_per_block": 64},
+        "ftl": {"over_provisioning": {"exported": "4 GB"}},
+        "buffer": {"durability": "none"},
+    },
+    "array": {"drives": 2, "plan": PING_PONG},
+    "precondition": {"fill": "random"},
+    "workload": [
+        {
+            "name": "reader",
+            "reads": "100 %",
+            "size": "4 KiB",
+            "queue_depth": 1,
+            "stop": {"time": "200 ms"},
+        },
+        {
+            "name": "writer",
+            "reads": "0 %",
+            "size": "16 KiB",
+            "arrivals": {"process": "poisson", "rate": "2 kIOPS"},
+            "stop": {"time": "200 ms"},
+        },
+    ],
+}
+
+
+@pytest.fixture(scope="module")
+def result() -> fs.Result:
+    return fs.run(TWO)
+
+
+def test_the_results_of_two_drives(result):
+    array = result.summary["array"]
+    writes = result.summary["initiators"][1]["write"]
+    of_hosts = [drive["work"]["host_bytes_programmed"] for drive in array["drives"]]
+    assert of_hosts == [writes["bytes"]] * 2
+    assert array["plan"]["swaps"] >= 10
+    assert array["plan"]["kept_writes"] == writes["requests"]
+    assert writes["latency_ns"]["max"] == 1000
+    assert writes["blame_ns"] == {"host_cache": 1000 * writes["requests"]}
+    assert [member["drive"] for member in array["members"]] == [0, 1]
+    assert array["drives"][0]["digest"] != array["drives"][1]["digest"]
+    amplification = result.summary["write_amplification"]["host"]
+    assert amplification == 2
+
+
+def test_tables_have_all_drives(result):
+    wear = result.frame("wear")
+    assert wear["drive"].unique().sort().to_list() == [0, 1]
+    counts = wear.group_by("drive").len()["len"].to_list()
+    assert counts[0] == counts[1]
+    one = copy.deepcopy(TWO)
+    del one["array"]
+    alone = fs.run({**one, "workload": one["workload"][:1]})
+    assert alone.summary["array"] is None
+    assert "drive" not in alone.frame("wear").columns
+    assert result.frame("units").height == 2 * alone.frame("units").height
+
+
+def test_results_are_kept_and_explained(result, tmp_path, flashscape):
+    result.save(tmp_path / "out")
+    loaded = fs.Result.load(tmp_path / "out")
+    assert loaded.digest == result.digest
+    assert isinstance(loaded.frame("wear"), pl.DataFrame)
+    ended = flashscape("explain", str(tmp_path / "out"))
+    assert ended.status == 0, ended.err
+    assert "the array programs each write 2 times" in " ".join(ended.out.split())
+
+
+def test_the_command_prints_members_and_plan(tmp_path, flashscape):
+    file = tmp_path / "two.toml"
+    plan = '{ policy = "rails", period = "10 ms", cache = { size = "64 MiB", latency = "1 us" } }'
+    file.write_text(
+        f"array = {{ drives = 2, plan = {plan} }}\n"
+        '[drive]\npreset = "dc-tlc"\n[drive.geometry]\nblocks_per_plane = 40\n'
+        'pages_per_block = 64\n[drive.ftl.over_provisioning]\nexported = "4 GB"\n'
+        '[[workload]]\nname = "load"\nreads = "50 %"\n[run]\nrequests = 2000\n'
+    )
+    ended = flashscape("run", str(file))
+    assert ended.status == 0, ended.err
+    for words in ("Host's plan", "rails", "Members of the array", "drive 1", "Drives together"):
+        assert words in ended.out, words
+    checked = flashscape("check", str(file))
+    assert checked.status == 0, checked.err
+    assert "drives, each as below" in checked.out
+    assert "members with all data" in checked.out
+
+
+def test_members_hold_parity_over_each_other():
+    plan = {**PING_PONG, "policy": "rotation", "chunk": "64 KiB"}
+    result = fs.run({**TWO, "array": {"drives": 3, "plan": plan}})
+    counts = result.summary["array"]["plan"]
+    assert counts["parts_rebuilt"] > 100
+    assert result.copies == 2
+    assert result.summary["write_amplification"]["host"] == pytest.approx(2, abs=0.05)
+    derived = fs.Experiment.from_dict({**TWO, "array": {"drives": 3, "plan": plan}}).derived
+    exported = derived["capacity"]["exported_bytes"]
+    assert 2 * exported - 2 * 65536 < derived["array"]["exported_bytes"] <= 2 * exported
+
+
+def test_sweeps_run_arrays():
+    small = {**TWO, "workload": TWO["workload"][:1], "run": {"requests": 200}}
+    swept = fs.sweep(small, grid={"array.drives": [2]}, jobs=1)
+    assert [point["status"] for point in swept] == ["done"]
+
+
+def test_what_is_for_one_drive_refuses_an_array(tmp_path):
+    for call in (
+        lambda: fs.Drive(fs.Experiment.from_dict(TWO)),
+        lambda: fs.Snapshot.take(TWO),
+        lambda: fs.run(TWO, save_drive=tmp_path / "drive"),
+        lambda: fs.lifetime(TWO, endurance=1000),
+    ):
+        with pytest.raises(fs.ConfigError, match=r"array: .*; leave .*array"):
+            call()
