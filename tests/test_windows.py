@@ -5,6 +5,9 @@ from __future__ import annotations
 import pytest
 
 import flashscape as fs
+from flashscape.report.rows import everything
+from flashscape.report.sets import sets as of_sets
+from flashscape.report.sets import windows as of_windows
 
 DRIVE = {
     "preset": "dc-tlc",
@@ -31,6 +34,18 @@ def test_results_have_windows():
     counted = sum(found["reads"][which]["count"] for which in ("dtwin", "other"))
     assert counted == result.summary["initiators"][0]["read"]["requests"]
     assert [event["at_ns"] for event in found["events"][:2]] == [100_000_000, 220_000_000]
+
+
+def test_the_command_tells_of_windows_and_of_sets():
+    half = {"name": "one", "nvm_set": 1, "reads": "90 %", "stop": {"requests": 2_000}}
+    sets = {**DRIVE, "ftl": {**DRIVE["ftl"], "sets": {"channels": 2}}}
+    result = fs.run({"drive": sets, "workload": [half], "run": {"windows": {}}})
+    assert [row[0] for row in of_sets(result).rows] == ["NVM set 1", "NVM set 2"]
+    first, second = of_windows(result).rows
+    assert (first[0], first[3], second[4]) == ("NVM set 1", "none", "–")
+    titles = [part.title for part in everything(result)]
+    assert "Deterministic windows" in titles
+    assert "NVM sets" in titles
 
 
 def test_windows_are_chosen_by_hand():

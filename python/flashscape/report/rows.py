@@ -11,6 +11,7 @@ from flashscape.host_writes import why_not_one
 from flashscape.latency import KINDS
 from flashscape.regions import FOUNDED
 from flashscape.report.errors import errors
+from flashscape.report.sets import sets, windows
 from flashscape.report.table import Rows
 
 if TYPE_CHECKING:
@@ -354,6 +355,8 @@ def everything(result: Measured, chosen: str | Iterable[float | str] | None = No
         errors(result),
         plan(result),
         members(result),
+        sets(result),
+        windows(result),
         drive(result),
     ]
     return [part for part in parts if part.rows]

@@ -1,0 +1,71 @@
+"""NVM sets and their windows of predictable latency as rows of text."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from flashscape import units
+from flashscape.report.table import Rows
+
+if TYPE_CHECKING:
+    from flashscape.measured import Measured
+
+
+def sets(result: Measured) -> Rows:
+    """Return the work of each NVM set; no rows for a drive without sets."""
+    # Summaries of earlier versions lack this key.
+    rows = [
+        (
+            f"NVM set {of['set']}",
+            units.size(of["exported_bytes"]),
+            units.size(of["programmed_bytes"]),
+            _ratio(of["write_amplification"]),
+            f"{of['erases']:,}",
+        )
+        for of in result.summary.get("sets") or []
+    ]
+    head = ("set", "exported", "programmed", "write amplification", "erases")
+    return Rows("NVM sets", head, rows, 1)
+
+
+def _ratio(ratio: float | None) -> str:
+    return "–" if ratio is None else f"{ratio:.2f}"
+
+
+def windows(result: Measured) -> Rows:
+    """Return the deterministic windows of each NVM set; no rows for a drive without windows."""
+    found = result.summary.get("windows") or []
+    rows = [(_named(of, found), *_figures(of)) for of in found]
+    head = (
+        "part",
+        "windows",
+        "of the time",
+        "ended by the drive",
+        "reads inside, mean and max",
+        "other reads",
+    )
+    return Rows("Deterministic windows", head, rows, 1)
+
+
+def _named(of: dict[str, Any], found: list[dict[str, Any]]) -> str:
+    return f"NVM set {of['set']}" if len(found) > 1 else "the drive"
+
+
+def _figures(of: dict[str, Any]) -> tuple[str, ...]:
+    time = of["dtwin_ns"] + of["ndwin_ns"]
+    own = {cause: count for cause, count in of["ends"].items() if cause != "host" and count}
+    told = ", ".join(f"{count:,} by {cause}" for cause, count in own.items())
+    return (
+        f"{of['begun']:,}",
+        units.percent(of["dtwin_ns"] / time) if time else "–",
+        told or "none",
+        _latency(of["reads"]["dtwin"]),
+        _latency(of["reads"]["other"]),
+    )
+
+
+def _latency(reads: dict[str, Any]) -> str:
+    if not reads["count"]:
+        return "–"
+    latency = reads["latency_ns"]
+    return f"{units.duration(latency['mean'])}, {units.duration(latency['max'])}"
