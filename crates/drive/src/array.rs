@@ -19,7 +19,7 @@ pub use drives::Drives;
 pub use plan::act::PlanCounts;
 
 use crate::check::available;
-use crate::device::Completion;
+use crate::device::{Completion, Device};
 use crate::error::RunError;
 use crate::experiment::Experiment;
 use crate::horizon::{LATEST, LinkLoad};
@@ -186,9 +186,7 @@ impl ArrayRun {
             let own = self.agenda.next_due();
             match (self.drives.next_due(), own) {
                 _ if !self.is_busy() => return self.end().map(|()| false),
-                (due, _) if self.periods_change_nothing(due.is_some()) => {
-                    return self.end().map(|()| false);
-                }
+                _ if self.periods_change_nothing() => return self.end().map(|()| false),
                 (Some((due, drive)), own) if own.is_none_or(|own| due <= own) => {
                     if due > LATEST {
                         return Err(self.too_late(None));
@@ -198,11 +196,10 @@ impl ArrayRun {
                     let until = self.drives.next_due_but(drive).min(own.unwrap_or(LATEST));
                     let until = until.min(self.measured.next_boundary()).min(LATEST);
                     let device = self.drives.get_mut(drive);
-                    let before = device.ftl().tally;
+                    let waits_alone = device.waits_for_windows_alone();
                     device.step_while_quiet(until);
                     self.now = device.now();
-                    // Windows alone change nothing.
-                    if !device.has_windows() || device.has_done() || device.ftl().tally != before {
+                    if !waits_alone || device.has_done() {
                         self.idle_periods = 0;
                     }
                 }
@@ -231,13 +228,12 @@ impl ArrayRun {
     }
 
     /// True if every member has had its turn while nothing happened, and nothing else is to come.
-    fn periods_change_nothing(&self, drives_act: bool) -> bool {
-        if drives_act && !self.drives.devices[0].has_windows() {
-            return false;
-        }
+    fn periods_change_nothing(&self) -> bool {
         // A period has two events at most.
         let nothing_comes = self.coming.taken() == 0 && self.serving == 0;
-        nothing_comes && self.idle_periods > 2 * (self.members.count() + 2)
+        nothing_comes
+            && self.idle_periods > 2 * (self.members.count() + 2)
+            && self.drives.devices.iter().all(Device::waits_for_windows_alone)
     }
 
     fn end(&mut self) -> Result<(), RunError> {

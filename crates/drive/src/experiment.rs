@@ -202,8 +202,8 @@ pub struct RunConfig {
 }
 
 /// Windows that the host asks for, one after the other, in each NVM set: a deterministic one, then a
-/// non-deterministic one, and so on. It asks for the deterministic one again at its next moment if the
-/// set has ended one by itself.
+/// non-deterministic one, and so on. If a set has ended one by itself, it asks for the next one when
+/// it would have anyway.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct HostWindows {

@@ -61,7 +61,9 @@ impl Ftl {
         let state = &self.bins[bin];
         let open = &state.open[Stream::Host.row(self.shared).open];
         let left = self.left_in(open) * self.layout.units_per_batch;
-        self.thresholds.units_before_foreground(state.free(), left, || self.counted_units(bin))
+        let room = self.room(bin, Stream::Host) * self.layout.units_per_batch;
+        let units = || self.counted_units(bin);
+        self.thresholds.units_before_foreground(state.free(), left, units).min(room)
     }
     /// True if a collection of the bin may stop.
     #[inline]

@@ -49,7 +49,7 @@ def _rows(title: str, rows: list[tuple[str, str]]) -> Rows:
 def _array(array: dict[str, Any]) -> list[tuple[str, str]]:
     return [
         ("drives, each as below", f"{array['drives']:,}"),
-        ("members with all data", f"{array['members']:,}"),
+        ("members", f"{array['members']:,}"),
         ("plan of the host", array["policy"]),
         ("exported", f"{units.size(array['exported_bytes'])} ({array['exported_bytes']:,} B)"),
     ]

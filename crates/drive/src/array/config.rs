@@ -1,6 +1,7 @@
 //! Configuration of an array: several drives in one run, and the host's plan for them.
 
 use super::plan::stripes::Stripes;
+use engine::Streams;
 use ftl::Layout;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -184,4 +185,13 @@ pub enum Answer {
     Written,
     /// As soon as the cache holds it.
     Cached,
+}
+
+/// The seed of a drive. The first one has the seed of the experiment, so that it is the drive of a run
+/// without an array.
+pub fn seed_of(seed: u64, array: &ArrayConfig, drive: u32) -> u64 {
+    match drive == 0 || array.same_numbers {
+        true => seed,
+        false => Streams::new(seed).hash("array.drive").bits(u64::from(drive)),
+    }
 }

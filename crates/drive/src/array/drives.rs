@@ -1,6 +1,6 @@
 //! The drives of an array.
 
-use super::config::ArrayConfig;
+use super::config::{ArrayConfig, seed_of};
 use super::members::DriveId;
 use crate::device::Device;
 use crate::error::RunError;
@@ -8,7 +8,7 @@ use crate::experiment::Experiment;
 use crate::history::History;
 use crate::measure::{Mark, Measurable};
 use crate::prepare::Prepared;
-use engine::{Instant, Streams};
+use engine::Instant;
 use ftl::Tally;
 
 /// The drives of an array, and the history of each.
@@ -17,15 +17,6 @@ pub struct Drives {
     pub devices: Vec<Device>,
     /// The history of each before the run.
     pub histories: Vec<History>,
-}
-
-/// The seed of a drive. The first one has the seed of the experiment, so that it is the drive of a run
-/// without an array.
-fn seed_of(seed: u64, array: &ArrayConfig, drive: u32) -> u64 {
-    match drive == 0 || array.same_numbers {
-        true => seed,
-        false => Streams::new(seed).hash("array.drive").bits(u64::from(drive)),
-    }
 }
 
 impl Drives {

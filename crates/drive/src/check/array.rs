@@ -22,7 +22,34 @@ pub fn check(experiment: &Experiment, layout: &Layout, problems: &mut Problems) 
             problems.push(format!("workload[{index}].nvm_set"), "the members of an array hold the same data, in one namespace; leave it out, or array");
         }
     }
+    check_windows(experiment, array, layout, problems);
     check_beside(experiment, problems);
+}
+
+/// Refuses windows of predictable latency that the plan cannot choose, or that would end while the plan
+/// still reads the member.
+fn check_windows(
+    experiment: &Experiment,
+    array: &ArrayConfig,
+    layout: &Layout,
+    problems: &mut Problems,
+) {
+    let Some(windows) = &experiment.drive.ftl.windows else { return };
+    let (PlanConfig::Rails { period, .. }
+    | PlanConfig::PingPong { period, .. }
+    | PlanConfig::Rotation { period, .. }) = &array.plan
+    else {
+        problems.push("drive.ftl.windows", "all members of a mirror are read at any time, so its plan chooses no windows; leave windows out, or choose another array.plan");
+        return;
+    };
+    let others = array.drives.saturating_mul(layout.set_count()).saturating_sub(1);
+    let read_for = u128::from(period.span().as_ns()) * u128::from(others);
+    if u128::from(windows.dtwin.span().as_ns()) < read_for {
+        problems.push("drive.ftl.windows.dtwin", format!("{} is less than the {others} periods ({period} each) for which the plan reads a member; choose a longer time, or a shorter array.plan.period", windows.dtwin));
+    }
+    if windows.ndwin_low.span() > period.span() {
+        problems.push("drive.ftl.windows.ndwin_low", format!("{} is longer than a period of the plan ({period}), for which a member has its turn; choose a shorter time", windows.ndwin_low));
+    }
 }
 
 fn check_members(array: &ArrayConfig, layout: &Layout, problems: &mut Problems) {

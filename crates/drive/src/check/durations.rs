@@ -105,7 +105,19 @@ fn times(experiment: &Experiment) -> Vec<(String, Time)> {
     }
     add_run(experiment, &mut times);
     add_array(experiment.array.as_ref(), &mut times);
+    add_windows(experiment, &mut times);
     times.0
+}
+
+/// Times of windows of predictable latency.
+fn add_windows(experiment: &Experiment, times: &mut Times) {
+    let of_drive = experiment.drive.ftl.windows.as_ref();
+    times.add("drive.ftl.windows.dtwin", of_drive.map(|of| of.dtwin));
+    times.add("drive.ftl.windows.ndwin_low", of_drive.map(|of| of.ndwin_low));
+    times.add("drive.ftl.windows.ndwin_high", of_drive.map(|of| of.ndwin_high));
+    let host = experiment.run.windows.as_ref();
+    times.add("run.windows.dtwin", host.and_then(|of| of.dtwin));
+    times.add("run.windows.ndwin", host.and_then(|of| of.ndwin));
 }
 
 /// Times of flash commands, and of the firmware.

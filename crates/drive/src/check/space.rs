@@ -3,6 +3,7 @@
 
 use super::buffer;
 use crate::array::config::ArrayConfig;
+use crate::array::config::seed_of;
 use crate::device::HOLES_AT_ONCE;
 use crate::experiment::Experiment;
 use crate::namespaces;
@@ -228,9 +229,21 @@ fn pools(
     let bad = match start {
         Start::Found(found) => found.bad_blocks.clone(),
         Start::New | Start::Unknown => {
-            let streams = Streams::new(experiment.seed);
-            let mut factory = FactoryBlocks::new(layout, &config.bad_blocks, streams);
-            (0..layout.bins).map(|_| factory.of_next_bin().len() as u32).collect()
+            // Of several drives, each bin as it is in the worst one.
+            let seeds: Vec<u64> = match &experiment.array {
+                Some(array) => {
+                    (0..array.drives).map(|drive| seed_of(experiment.seed, array, drive)).collect()
+                }
+                None => vec![experiment.seed],
+            };
+            let mut bad = vec![0; layout.bins as usize];
+            for seed in seeds {
+                let mut factory =
+                    FactoryBlocks::new(layout, &config.bad_blocks, Streams::new(seed));
+                bad.iter_mut()
+                    .for_each(|of| *of = factory.of_next_bin().len().max(*of as usize) as u32);
+            }
+            bad
         }
     };
     let units = u128::from(layout.map_units / layout.set_count());

@@ -86,6 +86,11 @@ fn check_beside(experiment: &Experiment, problems: &mut Problems) {
             "choose rotation = \"none\"",
         ),
         (
+            drive.ftl.parity.is_some(),
+            "updates of stripes after trims (ftl.parity) go on at any time, and take space that a window has guaranteed",
+            "leave parity out (parity = \"none\")",
+        ),
+        (
             drive.ftl.wear.is_some(),
             "a migration of static wear-leveling (ftl.wear) goes on after its victim",
             "leave wear out (wear = \"none\")",
@@ -115,10 +120,10 @@ fn check_beside(experiment: &Experiment, problems: &mut Problems) {
     refuse(PATH, refused, otherwise, problems);
 }
 
-/// Refuses deterministic windows in which the known rate of writes fills the space that collection has
-/// left before: one to the stop threshold, above the foreground one.
+/// Refuses deterministic windows in which the known rate of writes fills the space that collection keeps
+/// free before: what lies between the background threshold, at which it goes on, and the foreground one.
 fn check_rates(experiment: &Experiment, layout: &Layout, problems: &mut Problems) {
-    let [foreground, _, stop] = Thresholds::new(&experiment.drive.ftl.gc, layout).in_blocks();
+    let [foreground, background, _] = Thresholds::new(&experiment.drive.ftl.gc, layout).in_blocks();
     let (Some(windows), Some(host)) = (&experiment.drive.ftl.windows, &experiment.run.windows)
     else {
         return;
@@ -127,54 +132,59 @@ fn check_rates(experiment: &Experiment, layout: &Layout, problems: &mut Problems
         Some(dtwin) => ("run.windows.dtwin", dtwin),
         None => ("drive.ftl.windows.dtwin", windows.dtwin),
     };
-    let blocks = u64::from(stop.saturating_sub(foreground)) * u64::from(layout.bins);
+    let blocks = u64::from(background.saturating_sub(foreground)) * u64::from(layout.bins);
     let bytes = blocks / u64::from(layout.set_count())
         * u64::from(layout.data_units(ftl::Stream::Host))
         * layout.unit_bytes;
     let seconds = dtwin.span().as_secs_f64();
     for set in 0..layout.set_count() {
         let is_own = |of: &&WorkloadConfig| of.nvm_set.unwrap_or(1) == set + 1;
-        let rates = experiment.workload.iter().filter(is_own).filter_map(write_rate);
-        let rate: f64 = rates.sum();
-        if rate * seconds > bytes as f64 {
+        let written = |seconds: f64| -> f64 {
+            let own = experiment.workload.iter().filter(is_own);
+            own.filter_map(|of| written_in(of, seconds, layout.unit_bytes)).sum()
+        };
+        if written(seconds) > bytes as f64 {
             let of = if layout.set_count() > 1 {
                 format!(" of NVM set {}", set + 1)
             } else {
                 String::new()
             };
             problems.push(key, format!(
-                "in {dtwin} hosts write {:.0} MB, and between the stop and the foreground threshold of drive.ftl.gc the drive has {:.0} MB{of} free; choose at most {:.0} ms, or raise drive.ftl.gc.stop",
-                rate * seconds / 1e6,
+                "in {dtwin} hosts write {:.1} MB, and between the background and the foreground threshold of drive.ftl.gc the drive has {:.1} MB{of} free; choose a shorter time, or raise drive.ftl.gc.background",
+                written(seconds) / 1e6,
                 bytes as f64 / 1e6,
-                (bytes as f64 / rate * 1e3).floor(),
             ));
         }
     }
 }
 
-/// Bytes a second that a workload writes in the mean, if its file says so.
-fn write_rate(workload: &WorkloadConfig) -> Option<f64> {
+/// Bytes of mapping units that a workload writes in so many seconds, at most of its mean rate and its
+/// bursts, if its file says so.
+fn written_in(workload: &WorkloadConfig, seconds: f64, unit: u64) -> Option<f64> {
     let arrivals = workload.arrivals.as_ref()?;
     let writes = match (&workload.mix, workload.reads) {
         (Some(mix), _) => mix.write.map_or(0.0, |share| share.fraction()),
         (None, Some(reads)) => 1.0 - reads.fraction(),
         (None, None) => return None,
     };
-    let at_work = workload.bursts.as_ref().map_or(1.0, |bursts| {
+    let at_work = workload.bursts.as_ref().map_or(seconds, |bursts| {
         let [on, off] = [bursts.on, bursts.off].map(|time| time.span().as_secs_f64());
-        on / (on + off)
+        let cycles = (seconds / (on + off)).floor();
+        cycles * on + (seconds - cycles * (on + off)).min(on)
     });
-    Some(arrivals.rate.per_second() * at_work * writes * mean_bytes(workload.size.as_ref()))
+    let requests = arrivals.rate.per_second() * at_work * writes;
+    Some(requests * mean_bytes(workload.size.as_ref(), unit))
 }
 
-/// Mean bytes of a request.
-fn mean_bytes(size: Option<&SizeConfig>) -> f64 {
+/// Mean bytes of the mapping units of a request that begins at the beginning of one.
+fn mean_bytes(size: Option<&SizeConfig>, unit: u64) -> f64 {
+    let whole = |bytes: u64| (bytes.div_ceil(unit) * unit) as f64;
     match size {
-        None => 4096.0,
-        Some(SizeConfig::Fixed(size)) => size.bytes() as f64,
+        None => whole(4096),
+        Some(SizeConfig::Fixed(size)) => whole(size.bytes()),
         Some(SizeConfig::List(sizes)) => {
-            sizes.iter().map(|one| one.size.bytes() as f64 * one.share.fraction()).sum()
+            sizes.iter().map(|one| whole(one.size.bytes()) * one.share.fraction()).sum()
         }
-        Some(SizeConfig::Exponential(sizes)) => sizes.mean.bytes() as f64,
+        Some(SizeConfig::Exponential(sizes)) => whole(sizes.mean.bytes()),
     }
 }

@@ -72,7 +72,7 @@ impl Base {
             time: Time { now: Instant::START, agenda: Agenda::new() },
             decode: flash.timing().decode,
             flash,
-            watches_ends: errors.is_some() || tasks.is_some(),
+            watches_ends: errors.is_some() || tasks.is_some() || config.ftl.windows.is_some(),
             errors,
             tasks,
             xor: config.ftl.superblock.map_or(config.ftl.xor(), |of| of.xor()),

@@ -80,8 +80,7 @@ fn as_many_writes_as_guaranteed_need_no_collection() {
 #[test]
 fn foreground_gc_is_an_excursion() {
     // Each write of a quarter of a page takes a whole one.
-    let pages = [set("geometry.page_size", "16 KiB"), set("nand.errors", "none")];
-    let mut bench = in_dtwin(WINDOWS, &pages[..1]);
+    let mut bench = in_dtwin(WINDOWS, &[set("geometry.page_size", "16 KiB")]);
     let units = 13 * 16 * 4;
     let before = bench.device.window_estimates(SET).expect("it lasts");
     assert_eq!(before.writes, units / 4);
@@ -227,6 +226,8 @@ fn what_windows_cannot_be_combined_with_is_refused() {
     };
     assert_eq!(refused(&[]), "");
     for (path, value, expected) in [
+        ("ftl.windows.dtwin", "400 d", "drive.ftl.windows.dtwin: 34560000 s: at most"),
+        ("run.windows", "{ ndwin = \"400 d\" }", "run.windows.ndwin: 34560000 s: at most"),
         ("ftl.gc.idle_gap", "1 ms", "a collection in an idle gap"),
         ("ftl.gc.at_once", "{ channel = 1 }", "a collection that waits for a permit"),
         ("ftl.gc.blocking", "channel", "a collection that waits for a permit"),
@@ -246,19 +247,38 @@ fn what_windows_cannot_be_combined_with_is_refused() {
         let problems = refused(&[set(path, value)]);
         assert!(problems.contains(expected), "{path} = {value}: {problems}");
     }
+    let stripes = [
+        set("geometry.channels", 4),
+        set("ftl.allocation.pool", "channel"),
+        set("ftl.parity", "{ width = 4 }"),
+    ];
+    let problems = refused(&stripes);
+    assert!(problems.contains("updates of stripes after trims"), "{problems}");
     let none = try_experiment(BY_HAND, &[set("run.windows", "{}")]).err().unwrap_or_default();
     assert!(none.contains("the drive has no windows of predictable latency"), "{none}");
 }
 
 #[test]
 fn windows_that_the_known_writes_would_fill_are_refused() {
-    // 6 blocks of 64 KiB between the thresholds are 393 kB: at 500 IOPS and a fifth of writes
-    // (410 kB/s) at most 960 ms.
-    let refused = |dtwin: &str| {
+    // 2 blocks of 64 KiB between the thresholds are 131 kB: at 500 IOPS and a fifth of writes
+    // (410 kB/s) 320 ms.
+    let refused = |load: &str, dtwin: &str| {
         let host = set("run.windows", format!("{{ dtwin = \"{dtwin}\" }}"));
-        try_experiment(LOAD, &with_windows(WINDOWS, &[host])).err().unwrap_or_default()
+        let problems = try_experiment(load, &with_windows(WINDOWS, &[host])).err();
+        problems.is_some_and(|problems| {
+            assert!(problems.contains("hosts write"), "{problems}");
+            true
+        })
     };
-    assert_eq!(refused("959 ms"), "");
-    let problems = refused("961 ms");
-    assert!(problems.contains("choose at most 960 ms"), "{problems}");
+    assert_eq!(["319 ms", "321 ms"].map(|dtwin| refused(LOAD, dtwin)), [false, true]);
+    // A write of 512 bytes takes a unit, too.
+    let small = LOAD.replace("reads =", "size = \"512 B\"\nreads =");
+    assert_eq!(["319 ms", "321 ms"].map(|dtwin| refused(&small, dtwin)), [false, true]);
+    // In bursts of 100 ms each second 328 ms have one of 100 ms: three times the rate is as much.
+    let bursts = LOAD
+        .replace("500 IOPS", "1500 IOPS")
+        .replace("queue_depth", "bursts = { on = \"100 ms\", off = \"900 ms\" }\nqueue_depth");
+    assert_eq!(["106 ms", "900 ms"].map(|dtwin| refused(&bursts, dtwin)), [false, false]);
+    let bursts = bursts.replace("1500 IOPS", "4000 IOPS");
+    assert_eq!(["39 ms", "41 ms"].map(|dtwin| refused(&bursts, dtwin)), [false, true]);
 }

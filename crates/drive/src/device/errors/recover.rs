@@ -17,10 +17,12 @@ use nand::errors::Wrong;
 use std::collections::BTreeSet;
 
 impl Device {
-    /// Handles the end of an operation where flash has errors, or tasks are limited. Returns true if it
+    /// Handles the end of an operation where flash has errors, tasks are limited, or the drive has
+    /// windows. Returns true if it
     /// is a read whose data cannot be decoded and that will begin anew: its owner does not get it yet.
     #[inline(never)]
     pub(in crate::device) fn begins_again(&mut self, ended: Ended) -> bool {
+        self.gc.audit_end(&self.base, ended.id);
         let is_again = self.base.errors.is_some() && self.is_read_again(ended);
         if !is_again && self.base.tasks.is_some() {
             self.base.task_ended(ended.id);

@@ -3,6 +3,7 @@
 
 use super::{End, Estimates, Window, WindowCounts, WindowEvent};
 use crate::device::event::Event;
+use crate::device::ids::OpId;
 use crate::device::{Base, Device};
 use engine::Instant;
 use ftl::{BinId, Level, SetId};
@@ -34,6 +35,10 @@ impl Device {
     /// True if the drive has windows.
     pub fn has_windows(&self) -> bool {
         self.gc.windows.is_some()
+    }
+    /// True if no event of the drive is due but those of its windows: nothing that a request waits for.
+    pub fn waits_for_windows_alone(&self) -> bool {
+        self.base.time.agenda.events().all(|event| matches!(event, Event::Window(_)))
     }
     /// True if an NVM set has been in its deterministic window since `then`.
     pub fn is_dtwin_since(&self, set: SetId, then: Instant) -> bool {
@@ -110,8 +115,8 @@ impl Device {
     /// Units that hosts may write to a set until foreground GC is due in one of its bins, beside what is
     /// in the buffer and on its way to flash: those of the bin with the fewest times the number of bins.
     fn units_before_foreground(&self, set: SetId) -> u64 {
-        let (space, layout) = (&self.base.space, &self.base.space.ftl.layout);
-        let batch = layout.units_per_batch;
+        let space = &self.base.space;
+        let batch = space.ftl.layout.units_per_batch;
         let of_bin = |bin: BinId| {
             let promised = space.unbound(bin) * batch;
             space.ftl.units_before_foreground(bin).saturating_sub(promised)
@@ -119,10 +124,7 @@ impl Device {
         let bins = bins_of(&self.base, set);
         let least = bins.clone().map(of_bin).min().unwrap_or(0);
         let units = u64::from(least) * bins.count() as u64;
-        // A host's unit takes another one of parity at most.
-        let per_unit = if layout.map_units > layout.host_units { 2 } else { 1 };
-        let waiting = u64::from(self.write[set].buffer.units_to_program());
-        (units / per_unit).saturating_sub(waiting)
+        units.saturating_sub(self.write[set].buffer.units_to_program().into())
     }
 }
 
@@ -155,7 +157,17 @@ impl crate::device::gc::Gc {
         })
     }
 
-    /// Checks that nothing was moved or erased in a deterministic window.
+    /// Checks that an operation of collection which has ended was in no deterministic window.
+    #[cold]
+    pub(in crate::device) fn audit_end(&self, base: &Base, id: OpId) {
+        let (Some(windows), op) = (&self.windows, base.flash.op(id)) else { return };
+        if base.audit.is_some() && op.is_collection() {
+            let is_dtwin = windows.is_dtwin(base.set_of_bin(op.bin));
+            assert!(!is_dtwin, "audit: maintenance in a deterministic window: {op:?}");
+        }
+    }
+
+    /// Checks that no block was erased in a deterministic window.
     fn audit_window(&self, base: &Base, set: SetId) {
         let Some(windows) = &self.windows else { return };
         if base.audit.is_some() && windows.is_dtwin(set) {
