@@ -477,6 +477,19 @@ def test_wrong_files_are_refused_by_line(
         assert f"line {line}, " in ended.err, ended.err
 
 
+def test_an_option_beside_a_file_has_no_line(flashscape, experiment_file, tmp_path):
+    (tmp_path / "fleet.toml").write_text(FLEET, encoding="utf-8")
+    for option, value, phrase in (
+        ("--drives", "0", "drives: 0 is not a whole number"),
+        ("--age", "5..1", "age: '5..1' begins above its end"),
+        ("--stages", "0", "fanout.stages: 0 is not a whole number"),
+    ):
+        ended = flashscape("fleet", "fleet.toml", option, value)
+        assert ended.status == 2, ended.out
+        assert phrase in ended.err, ended.err
+        assert "line " not in ended.err, ended.err
+
+
 def test_a_fleet_file_is_no_experiment(flashscape, experiment_file, tmp_path):
     (tmp_path / "fleet.toml").write_text(FLEET, encoding="utf-8")
     ended = flashscape("run", "fleet.toml")

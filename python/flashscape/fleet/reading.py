@@ -16,7 +16,7 @@ from flashscape.sweep.check import refuse
 from flashscape.sweep.reading import Reading
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
     from os import PathLike
 
     from flashscape.experiment import Experiment, Overrides
@@ -66,7 +66,8 @@ def of_file(path: str | PathLike[str], overrides: Overrides, options: Options) -
         common = {each.path: each.value for each in sweeps.settings_of(raw, reading)}
         base = base.over(common).over(overrides)
     given = _of_table(raw.get(TABLE, {}), reading)
-    return _wanted(base, title, _over(given, options), reading, f"{TABLE}.")
+    beside = {key for key, value in options.items() if value is not None}
+    return _wanted(base, title, _over(given, options), reading, f"{TABLE}.", beside)
 
 
 def _of_table(table: Any, reading: Reading) -> Options:
@@ -98,11 +99,21 @@ def _over(given: Options, options: Options) -> Options:
     return given | {key: value for key, value in options.items() if value is not None}
 
 
+_OPTION_OF = {"fanout.reads": "fanout", "fanout.stages": "stages", "fanout.queries": "queries"}
+
+
 def _wanted(
-    base: Unchecked | None, title: str, given: Options, reading: Reading, above: str
+    base: Unchecked | None,
+    title: str,
+    given: Options,
+    reading: Reading,
+    above: str,
+    beside: Collection[str] = (),
 ) -> Wanted:
     def fault(key: str, message: str) -> None:
-        reading.fault(f"{above}{key}", message)
+        # What is given beside a file has no line in it.
+        is_beside = _OPTION_OF.get(key, key) in beside
+        reading.fault(key if is_beside else f"{above}{key}", message)
 
     count = given.get("drives")
     if count is None:
