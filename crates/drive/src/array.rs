@@ -27,7 +27,7 @@ use crate::measure::{Measurable, Measured};
 use crate::requests::RequestLog;
 use crate::run::Progress;
 use crate::run::faults;
-use crate::run::initiator::{Backlog, Drawn, Initiator, expected_requests, initiators};
+use crate::run::initiator::{self, Backlog, Drawn, Initiator, expected_requests, initiators};
 use audit::Audit;
 use engine::{Agenda, Instant, Slab, Span, typed_id};
 use event::Event;
@@ -306,9 +306,7 @@ impl ArrayRun {
     }
     /// Each open loop's name and backlog.
     pub fn backlogs(&self) -> impl Iterator<Item = (&str, Backlog)> {
-        let open = |initiator: &&Initiator| initiator.source.is_open_loop();
-        let told = |initiator: &'_ Initiator| initiator.backlog;
-        self.initiators.iter().filter(open).map(move |i| (i.source.name(), told(i)))
+        initiator::backlogs(&self.initiators)
     }
     /// Logs counted requests from now on; must be called before the run advances for the first time.
     pub fn log_requests(&mut self) {

@@ -43,7 +43,7 @@ pub(crate) fn begin(
         let done = overwrite(device.ftl_mut(), &age, choice, units, streams, ongoing)?;
         let Some(done) = done else { return Ok(None) };
         preconditioned.aged += done.aged;
-        preconditioned.tally = preconditioned.tally.with(&done.tally);
+        preconditioned.tally = preconditioned.tally.plus(&done.tally);
     }
     device.firmware_changed();
     Ok(Some((device, preconditioned)))

@@ -358,9 +358,7 @@ impl Run {
     }
     /// Each open loop's name and backlog.
     pub fn backlogs(&self) -> impl Iterator<Item = (&str, Backlog)> {
-        let open = |initiator: &&Initiator| initiator.source.is_open_loop();
-        let told = |initiator: &'_ Initiator| initiator.backlog;
-        self.initiators.iter().filter(open).map(move |i| (i.source.name(), told(i)))
+        initiator::backlogs(&self.initiators)
     }
     /// Logs counted requests from now on; must be called before the run advances for the first
     /// time.

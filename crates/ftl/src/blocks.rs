@@ -81,22 +81,6 @@ fn of_sources<'de, D: Deserializer<'de>>(from: D) -> Result<[u64; SOURCES], D::E
 }
 
 impl Tally {
-    /// The counts of two spans of time together.
-    pub fn with(&self, other: &Self) -> Self {
-        Self {
-            units: std::array::from_fn(|source| self.units[source] + other.units[source]),
-            erases: self.erases + other.erases,
-            collected: self.collected + other.collected,
-            moved: self.moved + other.moved,
-            retired: self.retired + other.retired,
-            skipped: self.skipped + other.skipped,
-            migrations: self.migrations + other.migrations,
-            parity_of: std::array::from_fn(|stream| {
-                self.parity_of[stream] + other.parity_of[stream]
-            }),
-        }
-    }
-
     /// The difference to `earlier`.
     pub fn since(&self, earlier: &Self) -> Self {
         Self {

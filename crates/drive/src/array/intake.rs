@@ -12,7 +12,6 @@ use crate::run::faults;
 use crate::run::initiator::{AT_ONE_MOMENT, Drawn};
 use engine::ids::Id;
 use engine::{Instant, Slab};
-use host::Issue;
 
 impl ArrayRun {
     fn may_issue(&self, at: Instant) -> bool {
@@ -35,24 +34,9 @@ impl ArrayRun {
     /// loop its place in the queue has been free since `free`.
     pub(super) fn draw(&mut self, index: usize, free: Instant) -> Result<(), RunError> {
         let initiator = &mut self.initiators[index];
-        if initiator.stopped {
-            return Ok(());
-        }
-        let Some(request) = initiator.source.next()? else {
-            initiator.stopped = true;
-            return Ok(());
-        };
-        let at = Instant::START
-            + match request.issue {
-                Issue::At(since) => since,
-                Issue::After(think) => initiator.source.earliest(free + think - Instant::START),
-            };
-        let request = Drawn { command: request.command, number: initiator.drawn };
-        initiator.drawn += 1;
+        let Some((at, request)) = initiator.draw(free)? else { return Ok(()) };
         let is_open = initiator.source.is_open_loop();
-        let late =
-            initiator.source.deadline().is_some_and(|deadline| at >= Instant::START + deadline);
-        if late || !self.may_issue(at) {
+        if !self.may_issue(at) {
             self.initiators[index].stopped = true;
         } else if at > LATEST {
             return Err(self.too_late(Some(index)));

@@ -28,14 +28,17 @@ pub enum Plan {
 }
 
 impl Plan {
+    fn rails(rules: Rules) -> Self {
+        Self::Rails(Box::new(Rails::new(rules)))
+    }
+
     /// The plan of a configuration for so many members.
     pub fn new(config: &PlanConfig, members: u32) -> Self {
         match *config {
             PlanConfig::Mirror { reads, hedge } => Self::Mirror(Mirror::new(members, reads, hedge)),
             PlanConfig::Rails { period, cache, release, answer, depth, settle } => {
                 let answers_early = answer == Answer::Cached;
-                let is_batch = false;
-                let rules = Rules {
+                Self::rails(Rules {
                     members,
                     period,
                     settle,
@@ -43,24 +46,19 @@ impl Plan {
                     depth,
                     release,
                     answers_early,
-                    is_batch,
-                };
-                Self::Rails(Box::new(Rails::new(rules)))
+                    is_batch: false,
+                })
             }
-            PlanConfig::PingPong { period, cache, depth, settle } => {
-                let (release, answers_early, is_batch) = (Release::Replicated, true, true);
-                let rules = Rules {
-                    members,
-                    period,
-                    settle,
-                    cache,
-                    depth,
-                    release,
-                    answers_early,
-                    is_batch,
-                };
-                Self::Rails(Box::new(Rails::new(rules)))
-            }
+            PlanConfig::PingPong { period, cache, depth, settle } => Self::rails(Rules {
+                members,
+                period,
+                settle,
+                cache,
+                depth,
+                release: Release::Replicated,
+                answers_early: true,
+                is_batch: true,
+            }),
             PlanConfig::Rotation { period, chunk, cache, depth, settle } => {
                 let stripes = Stripes { members, chunk: chunk.bytes() };
                 let rules = rotation::Rules { stripes, period, settle, cache, depth };

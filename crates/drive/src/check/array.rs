@@ -45,7 +45,7 @@ fn check_windows(
     let others = array.drives.saturating_mul(layout.set_count()).saturating_sub(1);
     let read_for = u128::from(period.span().as_ns()) * u128::from(others);
     if u128::from(windows.dtwin.span().as_ns()) < read_for {
-        problems.push("drive.ftl.windows.dtwin", format!("{} is less than the {others} periods ({period} each) for which the plan reads a member; choose a longer time, or a shorter array.plan.period", windows.dtwin));
+        problems.push("drive.ftl.windows.dtwin", format!("{} is less than the {} ({period} each) for which the plan reads a member; choose a longer time, or a shorter array.plan.period", windows.dtwin, counted(others, "period")));
     }
     if windows.ndwin_low.span() > period.span() {
         problems.push("drive.ftl.windows.ndwin_low", format!("{} is longer than a period of the plan ({period}), for which a member has its turn; choose a shorter time", windows.ndwin_low));

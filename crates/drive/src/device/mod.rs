@@ -55,8 +55,7 @@ use crate::config::DriveConfig;
 use base::Base;
 use engine::{Instant, Span, Streams};
 use event::Event;
-use ftl::RecoveryLevel;
-use ftl::{BySet, Ftl, Layout};
+use ftl::{BySet, Ftl, Layout, Lpn, RecoveryLevel};
 use gc::Gc;
 use host::{Command, Kind, Priority};
 use nand::Geometry;
@@ -164,22 +163,26 @@ impl Device {
     /// The first disagreement.
     pub fn finish_audit(&self) -> Result<(), String> {
         self.base.space.ftl.audit()?;
-        match &self.base.audit {
-            Some(audit) => {
-                let layout = &self.base.space.ftl.layout;
-                // Asked for each unit, so a drive without sets does not look for its set.
-                let whole = (self.write.count() == 1).then(|| self.write.first());
-                let write = |lpn| whole.unwrap_or_else(|| &self.write[layout.set_of(lpn)]);
-                let buffered = |lpn| {
-                    let buffer = &write(lpn).buffer;
-                    buffer.find(lpn).map(|entry| buffer.token(entry))
-                };
-                let apart = |lpn| write(lpn).apart(lpn);
-                let outstanding = self.base.outstanding();
-                audit.finish(&self.base.space.ftl, outstanding, (buffered, apart))
-            }
-            None => Ok(()),
+        let Some(audit) = &self.base.audit else { return Ok(()) };
+        // Apart, because it is asked for each unit, and without sets there is none to find.
+        match self.write.count() {
+            1 => self.compare(audit, |_| self.write.first()),
+            _ => self.compare(audit, |lpn| &self.write[self.base.space.ftl.layout.set_of(lpn)]),
         }
+    }
+
+    /// Compares the data of units with the auditor's account; `write` has the buffer of a unit.
+    fn compare<'d>(
+        &self,
+        audit: &Audit,
+        write: impl Fn(Lpn) -> &'d Write + Copy,
+    ) -> Result<(), String> {
+        let buffered = |lpn| {
+            let buffer = &write(lpn).buffer;
+            buffer.find(lpn).map(|entry| buffer.token(entry))
+        };
+        let apart = |lpn| write(lpn).apart(lpn);
+        audit.finish(&self.base.space.ftl, self.base.outstanding(), (buffered, apart))
     }
 
     // ---- the host's side --------------------------------------------------

@@ -6,7 +6,7 @@ use crate::experiment::Experiment;
 use crate::namespaces;
 use engine::{Instant, Streams, typed_id};
 use ftl::Layout;
-use host::{Command, Source, WorkloadConfig};
+use host::{Command, Issue, Source, WorkloadConfig};
 use std::collections::VecDeque;
 use traces::Survey;
 
@@ -127,6 +127,37 @@ impl Initiator {
             backlog: Backlog::default(),
         }
     }
+
+    /// Draws the next request, and the moment at which it is to be issued; in a closed loop its place in
+    /// the queue has been free since `free`. `None` if no more requests come.
+    #[inline(always)]
+    pub(crate) fn draw(&mut self, free: Instant) -> Result<Option<(Instant, Drawn)>, RunError> {
+        if self.stopped {
+            return Ok(None);
+        }
+        let Some(request) = self.source.next()? else {
+            self.stopped = true;
+            return Ok(None);
+        };
+        let at = Instant::START
+            + match request.issue {
+                Issue::At(since) => since,
+                Issue::After(think) => self.source.earliest(free + think - Instant::START),
+            };
+        let request = Drawn { command: request.command, number: self.drawn };
+        self.drawn += 1;
+        if self.source.deadline().is_some_and(|deadline| at >= Instant::START + deadline) {
+            self.stopped = true;
+            return Ok(None);
+        }
+        Ok(Some((at, request)))
+    }
+}
+
+/// Each open loop's name and backlog.
+pub(crate) fn backlogs(initiators: &[Initiator]) -> impl Iterator<Item = (&str, Backlog)> {
+    let open = |initiator: &&Initiator| initiator.source.is_open_loop();
+    initiators.iter().filter(open).map(|of| (of.source.name(), of.backlog))
 }
 
 /// Number of requests of an open loop that were waiting or under way when others arrived.

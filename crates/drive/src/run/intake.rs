@@ -9,7 +9,7 @@ use crate::error::RunError;
 use crate::horizon::LATEST;
 use engine::{Agenda, Instant};
 use ftl::RecoveryLevel;
-use host::{Issue, Kind};
+use host::Kind;
 
 impl Run {
     #[inline]
@@ -35,24 +35,9 @@ impl Run {
     #[inline]
     pub(super) fn draw(&mut self, index: usize, free: Instant) -> Result<(), RunError> {
         let initiator = &mut self.initiators[index];
-        if initiator.stopped {
-            return Ok(());
-        }
-        let Some(request) = initiator.source.next()? else {
-            initiator.stopped = true;
-            return Ok(());
-        };
-        let at = Instant::START
-            + match request.issue {
-                Issue::At(since) => since,
-                Issue::After(think) => initiator.source.earliest(free + think - Instant::START),
-            };
-        let request = Drawn { command: request.command, number: initiator.drawn };
-        initiator.drawn += 1;
+        let Some((at, request)) = initiator.draw(free)? else { return Ok(()) };
         let is_open = initiator.source.is_open_loop();
-        let late =
-            initiator.source.deadline().is_some_and(|deadline| at >= Instant::START + deadline);
-        if late || !self.may_issue(at) {
+        if !self.may_issue(at) {
             self.initiators[index].stopped = true;
         } else if at > LATEST {
             return Err(self.too_late(Some(index)));

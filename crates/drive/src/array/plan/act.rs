@@ -3,6 +3,7 @@
 use crate::array::members::MemberId;
 use engine::{Instant, Span, typed_id};
 use host::{Command, Kind};
+use settings::Time;
 
 typed_id! {
     /// A request of the host to the array, while it is under way.
@@ -59,6 +60,15 @@ pub enum Act {
     Answer { of: HostId },
     /// Tells the plan when this moment has come; `number` is that of the request, for a hedge.
     Wake { at: Instant, timer: Timer, number: u64 },
+}
+
+/// Wakes the plan at the end of a period that begins now, and before that when writes settle.
+pub fn begin_period(now: Instant, period: Time, settle: Option<Time>, acts: &mut Vec<Act>) {
+    acts.push(Act::Wake { at: now + period.span(), timer: Timer::Swap, number: 0 });
+    if let Some(settle) = settle {
+        let at = now + (period.span() - settle.span());
+        acts.push(Act::Wake { at, timer: Timer::Settle, number: 0 });
+    }
 }
 
 /// Commands that replace data, or say that it must be kept.

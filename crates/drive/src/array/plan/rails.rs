@@ -1,7 +1,7 @@
 //! Flash on Rails [RAILS] and ping-pong [IOD17]: one member writes, and the others read. The host
 //! keeps each write until all members have it. Members swap their roles after each period.
 
-use super::act::{Act, Asked, HostId, PlanCounts, Timer, Wait};
+use super::act::{Act, Asked, HostId, PlanCounts, Timer, Wait, begin_period};
 use super::kept::{Cache, Progress, bytes_of};
 use crate::array::config::{CacheConfig, Release};
 use crate::array::members::MemberId;
@@ -71,12 +71,7 @@ impl Rails {
     }
     /// The run, or a period, begins.
     pub fn begin(&mut self, now: Instant, acts: &mut Vec<Act>) {
-        let end = now + self.rules.period.span();
-        acts.push(Act::Wake { at: end, timer: Timer::Swap, number: 0 });
-        if let Some(settle) = self.rules.settle {
-            let at = now + (self.rules.period.span() - settle.span());
-            acts.push(Act::Wake { at, timer: Timer::Settle, number: 0 });
-        }
+        begin_period(now, self.rules.period, self.rules.settle, acts);
     }
 
     pub fn asked(&mut self, asked: Asked, acts: &mut Vec<Act>) {

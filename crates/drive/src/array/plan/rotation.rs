@@ -6,7 +6,7 @@
 //! that do not write; then the data and the parity wait for the turns of their members. Until a member
 //! has them, the cache has them for reads.
 
-use super::act::{Act, Asked, HostId, PlanCounts, Timer, Wait};
+use super::act::{Act, Asked, HostId, PlanCounts, Timer, Wait, begin_period};
 use super::kept::{Sent, bytes_of};
 use super::stripes::{Piece, Stripes};
 use crate::array::config::CacheConfig;
@@ -125,12 +125,7 @@ impl Rotation {
 
     /// The run, or a period, begins.
     pub fn begin(&mut self, now: Instant, acts: &mut Vec<Act>) {
-        let end = now + self.rules.period.span();
-        acts.push(Act::Wake { at: end, timer: Timer::Swap, number: 0 });
-        if let Some(settle) = self.rules.settle {
-            let at = now + (self.rules.period.span() - settle.span());
-            acts.push(Act::Wake { at, timer: Timer::Settle, number: 0 });
-        }
+        begin_period(now, self.rules.period, self.rules.settle, acts);
     }
 
     pub fn asked(&mut self, asked: Asked, acts: &mut Vec<Act>) {
