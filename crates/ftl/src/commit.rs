@@ -42,7 +42,7 @@ impl Ftl {
 
     /// Commits a copy of `from` at `to`. The copy becomes the current data only if `from` is
     /// still current; returns true if it did.
-    #[inline]
+    #[inline(always)]
     pub fn commit_move(&mut self, lpn: Lpn, from: Ppn, to: Ppn) -> bool {
         if self.map.lookup(lpn) != Some(from) {
             return self.move_detached(lpn, from, to);

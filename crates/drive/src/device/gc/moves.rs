@@ -231,6 +231,7 @@ impl Gc {
         self.write_ended(base, op, at, count);
     }
 
+    #[inline(always)]
     pub(in crate::device::gc) fn commit_move(
         &mut self,
         base: &mut Base,

@@ -154,7 +154,7 @@ impl Space {
     /// Number of such bins and pools; not 0 if there are any.
     #[inline]
     pub(in crate::device) fn change_count(&self) -> usize {
-        self.to_collect.len() | self.due_pools.len() | usize::from(self.has_died)
+        self.to_collect.len() | usize::from(self.has_others)
     }
     /// Marks bins whose need for collection is to be re-evaluated.
     pub(in crate::device) fn look_at(&mut self, bins: impl IntoIterator<Item = BinId>) {
@@ -181,15 +181,17 @@ impl Space {
     /// Marks a pool whose bins may take programs again.
     pub(in crate::device) fn call_pool(&mut self, pool: PoolId) {
         self.due_pools.push(pool);
+        self.has_others = true;
     }
     /// The next pool whose bins may take programs again.
     #[inline]
     pub(in crate::device) fn next_due_pool(&mut self) -> Option<PoolId> {
         self.due_pools.pop()
     }
-    /// True if data has become invalid since the last call.
+    /// True if data has become invalid since the last call. No bin and no pool is left.
     #[inline]
     pub(in crate::device) fn take_died(&mut self) -> bool {
+        self.has_others = false;
         std::mem::take(&mut self.has_died)
     }
 }

@@ -58,6 +58,8 @@ pub struct Space {
     has_died: bool,
     /// Pools whose bins may take programs again.
     due_pools: Vec<PoolId>,
+    /// True if such pools are left, or data has become invalid: one flag to be read after each event.
+    has_others: bool,
     /// Pools that take the units of failed pools in.
     pub(in crate::device) guests: Guests,
 }
@@ -79,6 +81,7 @@ impl Space {
             was_starved: false,
             has_died: false,
             due_pools: Vec::new(),
+            has_others: false,
             guests: Guests::new(config, layout),
             preemptible: config.ftl.gc.preemptible,
             pacing: config.ftl.gc.pacing,
@@ -100,7 +103,7 @@ impl Space {
         let Self {
             preemptible: _, pacing: _, buffer: _, programs_most: _, odd_even: _, has_scrubber: _, idles: _, ftl: _,
             spaces: _, pools: _, bins: _, to_collect: _, starved: _, parked_parts: _,
-            parked_moves: _, was_starved: _, has_died: _, due_pools: _, guests: _,
+            parked_moves: _, was_starved: _, has_died: _, due_pools: _, has_others: _, guests: _,
         } = self;
         let (layout, pools) = (&self.ftl.layout, &mut self.pools);
         for pool in (0..layout.pool_count()).map(PoolId) {
@@ -110,7 +113,7 @@ impl Space {
         self.bins = Column::from_fn(layout.bins as usize, |_| Home::default());
         self.parked_moves = 0;
         self.was_starved = false;
-        self.has_died = false;
+        (self.has_died, self.has_others) = (false, false);
         self.due_pools.clear();
         for list in [&mut self.to_collect, &mut self.starved, &mut self.parked_parts] {
             list.clear();

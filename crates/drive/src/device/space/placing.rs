@@ -223,11 +223,17 @@ impl Space {
 
     /// Re-evaluates bins that are short of space: data has become invalid, so they may find a
     /// victim.
+    #[inline]
     pub(in crate::device) fn retry_starved(&mut self, set: SetId) {
         self.has_died = self.idles;
-        if self.starved.is_empty() {
-            return;
+        self.has_others |= self.idles;
+        if !self.starved.is_empty() {
+            self.retry_starved_of(set);
         }
+    }
+
+    #[inline(never)]
+    fn retry_starved_of(&mut self, set: SetId) {
         self.starved.sort_unstable();
         self.starved.dedup();
         let layout = &self.ftl.layout;
