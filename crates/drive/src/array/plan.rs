@@ -7,6 +7,7 @@ mod mirror;
 mod rails;
 mod rotation;
 pub mod stripes;
+mod updates;
 
 use crate::array::config::{Answer, PlanConfig, Release};
 use crate::array::members::MemberId;
