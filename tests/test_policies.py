@@ -678,4 +678,4 @@ def _choices(root, node, path):
 def test_policies_that_ask_python_are_those_that_take_a_function():
     asked = {path for path, family in catalogue.policies().items() if family.takes_python}
     both = {SUSPENSION, "drive.scheduler.program_suspension"}
-    assert asked == {VICTIM, ROUTING, *both, "drive.ftl.scrub.choice"}
+    assert asked == {VICTIM, ROUTING, *both, "drive.ftl.scrub.choice", "array.plan"}

@@ -8,10 +8,14 @@ from typing import Any, Literal, Self, final
 from typing_extensions import disjoint_base
 
 __all__ = [
+    "Act",
+    "ArrayView",
     "Asked",
     "Candidates",
+    "CommandEnd",
     "Completion",
     "Drive",
+    "HostRequest",
     "Meeting",
     "Plan",
     "Session",
@@ -233,6 +237,104 @@ class Written:
         """Mapping units in a page; below 1 if they are larger."""
     def __len__(self) -> int:
         """Blocks in the bin."""
+
+@final
+class ArrayView:
+    """The part of an array that a plan sees."""
+
+    @property
+    def now_ns(self) -> int:
+        """Present time in nanoseconds."""
+    @property
+    def members(self) -> int:
+        """Number of members."""
+    @property
+    def bytes(self) -> int:
+        """Bytes of the namespace."""
+    @property
+    def under_way(self) -> list[int]:
+        """Commands under way at each member; empty before the run."""
+
+@final
+class HostRequest:
+    """A request of the host to an array. Two are equal if they are the same request."""
+
+    @property
+    def number(self) -> int:
+        """Number of the request, which no other has."""
+    @property
+    def kind(self) -> str:
+        """Kind: ``read``, ``write``, ``trim``, ``flush`` or ``write_zeroes``."""
+    @property
+    def offset(self) -> int:
+        """First byte."""
+    @property
+    def bytes(self) -> int:
+        """Number of bytes."""
+    def __eq__(self, other: object, /) -> bool: ...
+    def __hash__(self, /) -> int: ...
+
+@final
+class CommandEnd:
+    """The end of a command that a plan has sent."""
+
+    @property
+    def member(self) -> int:
+        """Member that the command was sent to."""
+    @property
+    def request(self) -> HostRequest:
+        """Request for which it was sent."""
+    @property
+    def is_answered(self) -> bool:
+        """True if the request was answered before, or the command is no part of it."""
+    @property
+    def kind(self) -> str:
+        """Kind of the command, as :attr:`HostRequest.kind`."""
+    @property
+    def token(self) -> int:
+        """Number that the plan gave the command."""
+
+@final
+class Act:
+    """A decision of a plan."""
+
+    @staticmethod
+    def send(
+        request: HostRequest,
+        member: int,
+        *,
+        kind: str | None = None,
+        offset: int | None = None,
+        bytes: int | None = None,
+        part: bool = True,
+        after: str = "turn",
+        token: int = 0,
+    ) -> Act:
+        """Send a member a command; by default the command of the request.
+
+        A request is answered when all its parts have ended. With ``part=False`` the command
+        is none, and may be sent after the answer. ``after`` names what the request has waited
+        for until now: ``turn``, ``room`` or ``hedge``. ``token`` comes back with the end.
+        Raises ValueError for an unknown word.
+        """
+    @staticmethod
+    def serve(request: HostRequest, takes_ns: int) -> Act:
+        """Serve a part of a request from the host's memory, which takes so long."""
+    @staticmethod
+    def waited(request: HostRequest, after: str) -> Act:
+        """Note that a request has waited for ``after`` until now, as in :meth:`send`."""
+    @staticmethod
+    def answer(request: HostRequest) -> Act:
+        """Answer a request by the part that has just ended, although others are under way."""
+    @staticmethod
+    def wake(at_ns: int, number: int = 0) -> Act:
+        """Call ``woken`` with this number at a moment."""
+    @staticmethod
+    def maintain(member: int, may: bool) -> Act:
+        """Let a member be in maintenance from now on, or not; at first all may."""
+    @staticmethod
+    def hold(holds: bool) -> Act:
+        """Keep the run from ending, because members lack something, or no more."""
 
 @final
 class Meeting:

@@ -311,7 +311,8 @@ def named_files(config: Mapping[str, Any]) -> list[str]:
     """Files that a complete configuration names."""
     traces = [each["trace"]["file"] for each in config["workload"] if "trace" in each]
     snapshot = config["precondition"].get("snapshot")
-    return [*traces, *([] if snapshot is None else [snapshot]), *_of_policies(config["drive"])]
+    policies = [*_of_policies(config["drive"]), *_of_policies(config.get("array") or {})]
+    return [*traces, *([] if snapshot is None else [snapshot]), *policies]
 
 
 def _of_policies(table: Mapping[str, Any]) -> Iterator[str]:

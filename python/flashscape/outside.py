@@ -11,12 +11,30 @@ import traceback
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from flashscape._flashscape import Asked, Candidates, Meeting, Written
+from flashscape._flashscape import (
+    Act,
+    ArrayView,
+    Asked,
+    Candidates,
+    CommandEnd,
+    HostRequest,
+    Meeting,
+    Written,
+)
 
 if TYPE_CHECKING:
     from types import ModuleType
 
-__all__ = ["Asked", "Candidates", "Meeting", "Written"]
+__all__ = [
+    "Act",
+    "ArrayView",
+    "Asked",
+    "Candidates",
+    "CommandEnd",
+    "HostRequest",
+    "Meeting",
+    "Written",
+]
 
 
 def load(file: Path) -> ModuleType:

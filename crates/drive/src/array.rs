@@ -7,6 +7,7 @@
 mod acting;
 mod audit;
 pub mod config;
+mod decisions;
 mod drives;
 mod event;
 mod intake;
@@ -17,6 +18,9 @@ mod requests;
 
 pub use drives::Drives;
 pub use plan::act::PlanCounts;
+
+pub use plan::act::{Asked, Wait};
+pub use plan::outside::{Array, Decide, Decision, Ended, MakePlan, News, Seen, Stop, ToMember};
 
 use crate::check::available;
 use crate::device::{Completion, Device};
@@ -34,7 +38,7 @@ use event::Event;
 use members::Members;
 use metrics::Digest;
 use plan::Plan;
-use plan::act::Act;
+use plan::act::{Act, UnderWay};
 use requests::{Requests, Sent, SentId};
 use traces::Survey;
 
@@ -102,6 +106,8 @@ impl ArrayRun {
         let array = experiment.array.as_ref().expect("an experiment with an array");
         let layout = drives.devices[0].ftl().layout.clone();
         let members = Members::new(array.drives, &layout);
+        let all = Array { members: members.count(), bytes: array.bytes(&layout) };
+        let plan = Plan::new(&array.plan, all).map_err(RunError::Policy)?;
         let initiators = initiators(experiment, surveys, &layout)?;
         if experiment.record.collection {
             drives.devices.iter_mut().for_each(|device| device.record_collection());
@@ -110,7 +116,7 @@ impl ArrayRun {
         let mut run = Self {
             now: Instant::START,
             measured: Measured::new(experiment, names, &mut drives),
-            plan: Plan::new(&array.plan, members.count()),
+            plan,
             requests: Requests::default(),
             sent: Slab::default(),
             under_way: vec![0; members.count() as usize],
@@ -148,7 +154,7 @@ impl ArrayRun {
 
     /// Draws the first requests of all queue places.
     fn begin(&mut self) -> Result<(), RunError> {
-        self.plan.begin(self.now, &mut self.acts);
+        self.plan.begin(self.now, UnderWay(&self.under_way), &mut self.acts);
         self.act();
         self.choose_windows();
         for index in 0..self.initiators.len() {
@@ -173,6 +179,12 @@ impl ArrayRun {
         if let Some(fault) = self.drives.devices.iter().find_map(|device| device.policy_fault()) {
             return Err(RunError::Policy(fault));
         }
+        match self.plan.stop() {
+            Some(Stop::Fault(fault)) => return Err(RunError::Policy(fault.clone())),
+            // The run is as it was at the last moment of which the plan was told.
+            Some(Stop::Interrupted) => return Ok(true),
+            None => {}
+        }
         match self.fault.take() {
             Some(fault) => Err(RunError::Audit(fault)),
             None => gone_on,
@@ -182,7 +194,7 @@ impl ArrayRun {
     fn go_on(&mut self, events: u64) -> Result<bool, RunError> {
         let last = self.drives.events() + events;
         let mut own_events = 0;
-        while self.drives.events() < last && own_events < events && self.fault.is_none() {
+        while self.drives.events() < last && own_events < events && !self.has_stopped() {
             let own = self.agenda.next_due();
             match (self.drives.next_due(), own) {
                 _ if !self.is_busy() => return self.end().map(|()| false),
@@ -216,6 +228,10 @@ impl ArrayRun {
             self.collect()?;
         }
         Ok(true)
+    }
+
+    fn has_stopped(&self) -> bool {
+        self.fault.is_some() || self.plan.stop().is_some()
     }
 
     /// True if the host or its plan has something to do, be it that it waits for the drives: for an

@@ -10,6 +10,7 @@ mod drive;
 mod errors;
 mod guard;
 mod plan;
+mod plans;
 mod policies;
 mod progress;
 mod requests;
@@ -32,6 +33,8 @@ mod _flashscape {
     use crate::drive::{Completion, Drive};
     #[pymodule_export]
     use crate::plan::Plan;
+    #[pymodule_export]
+    use crate::plans::{Act, ArrayView, CommandEnd, HostRequest};
     #[pymodule_export]
     use crate::policies::{Asked, Candidates, Meeting, Written};
     #[pymodule_export]

@@ -2,6 +2,7 @@
 //! called with the interpreter lock.
 
 use drive::Experiment;
+use drive::array::config::PlanConfig;
 use drive::policies::routing::{self, ReadRouting, RouteOutside};
 use drive::policies::suspension::{self, InterruptOutside, Interruption, Suspension};
 use ftl::VictimPolicy;
@@ -22,6 +23,7 @@ const ROUTING: &str = "drive.scheduler.read_routing";
 const SUSPENSION: &str = "drive.scheduler.suspension";
 const PROGRAM_SUSPENSION: &str = "drive.scheduler.program_suspension";
 const SCRUB: &str = "drive.ftl.scrub.choice";
+const PLAN: &str = "array.plan";
 
 /// Finds every policy in Python of an experiment, with files relative to `folder`; returns the
 /// faults by path.
@@ -50,6 +52,10 @@ pub fn find(
     let scrub = experiment.drive.ftl.scrub.as_mut();
     if let Some(ScrubChoice::Python(policy)) = scrub.map(|scrub| &mut scrub.choice) {
         finder.find(SCRUB, policy.outside(), |function| Box::new(function));
+    }
+    let plan = experiment.array.as_mut().map(|array| &mut array.plan);
+    if let Some(PlanConfig::Python(policy)) = plan {
+        finder.find(PLAN, policy.outside(), |function| Box::new(function));
     }
     finder.unused()
 }
@@ -81,7 +87,7 @@ impl Finder<'_> {
     }
 
     fn unused(mut self) -> Vec<(String, String)> {
-        let places = [VICTIM, ROUTING, SUSPENSION, PROGRAM_SUSPENSION, SCRUB].join(", ");
+        let places = [VICTIM, ROUTING, SUSPENSION, PROGRAM_SUSPENSION, SCRUB, PLAN].join(", ");
         for (path, _) in self.given {
             let fault = format!("takes no policy in Python, or has another one (places: {places})");
             self.faults.push((path, fault));
@@ -122,7 +128,7 @@ fn import(py: Python<'_>, file: &Path) -> Result<Py<PyModule>, String> {
 }
 
 /// An exception as one line, with its place in the user's file.
-fn told(py: Python<'_>, error: &PyErr) -> String {
+pub fn told(py: Python<'_>, error: &PyErr) -> String {
     let tell = || -> PyResult<String> {
         let policies = py.import("flashscape.outside")?;
         // With its traceback, which gives the place.
@@ -165,8 +171,13 @@ pub fn interrupted() -> PyResult<()> {
     }
 }
 
+/// Notes a Ctrl-C that came while this thread called a policy.
+pub fn note_interrupt() {
+    INTERRUPTED.set(true);
+}
+
 /// A function in Python.
-struct Function(Py<PyAny>);
+pub struct Function(pub Py<PyAny>);
 
 impl Function {
     /// Calls the function with a view and takes its answer.
@@ -180,7 +191,7 @@ impl Function {
             let answer = match ask() {
                 // Ctrl-C is no fault of the policy: the run ends at its next pause.
                 Err(error) if error.is_instance_of::<PyKeyboardInterrupt>(py) => {
-                    INTERRUPTED.set(true);
+                    note_interrupt();
                     ask()
                 }
                 answer => answer,
@@ -223,7 +234,7 @@ impl<'a, 'py> FromPyObject<'a, 'py> for Place {
 }
 
 /// The error of an answer of the wrong type, with the expected one.
-fn unsuitable(expected: &str, answer: &Bound<'_, PyAny>) -> PyErr {
+pub fn unsuitable(expected: &str, answer: &Bound<'_, PyAny>) -> PyErr {
     let shown = answer.repr().map_or_else(|_| "?".to_owned(), |repr| repr.to_string());
     let shown: String = shown.chars().take(60).collect();
     PyTypeError::new_err(format!("it must return {expected}, and returned {shown}"))

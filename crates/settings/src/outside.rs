@@ -43,6 +43,11 @@ impl<P: ?Sized> Outside<P> {
         self.found = Some(Arc::new(policy));
     }
 
+    /// The policy, once its function was found.
+    pub fn found(&self) -> Option<&P> {
+        self.found.as_deref().map(|found| &**found)
+    }
+
     /// Calls the policy; now and then twice, to check that its answer depends on its arguments
     /// only. The first error is kept; from then on the policy is not called, and `None` is
     /// returned.

@@ -60,6 +60,7 @@ impl ArrayRun {
 
     /// Does what the plan has decided.
     pub(super) fn act(&mut self) {
+        let maintains = self.check_decisions();
         let mut acts = std::mem::take(&mut self.acts);
         for act in acts.drain(..) {
             match act {
@@ -81,6 +82,10 @@ impl ArrayRun {
             }
         }
         self.acts = acts;
+        if maintains {
+            self.count_unsettled();
+            self.choose_windows();
+        }
     }
 
     /// Sends a member a command: a part of a request that has waited in the host, or a copy of a write.
@@ -155,17 +160,21 @@ impl ArrayRun {
         if let Some(audit) = &mut self.audit
             && changes(sent.command.kind)
         {
-            audit.written(sent.to, sent.command, sent.token);
+            audit.written(sent.to, sent.command, self.plan.write_of(sent.token));
         }
         let is_read = sent.command.kind == Kind::Read;
         let under = UnderWay(&self.under_way);
-        self.plan.ended((sent.to, is_read), of, sent.token, under, &mut self.acts);
+        self.plan.ended(self.now, (sent.to, is_read), of, sent.token, under, &mut self.acts);
         self.act();
         self.answer_if_done(sent.of)
     }
 
     /// The cache has served a part of a request.
     pub(super) fn served(&mut self, id: HostId, number: u64) -> Result<(), RunError> {
+        if self.requests.unanswered((id, number)).is_none() {
+            // A plan in Python has answered it from another part.
+            return Ok(());
+        }
         self.requests.get_mut(id).served(self.now);
         self.answer_if_done(Some((id, number)))
     }

@@ -1,5 +1,6 @@
 //! Configuration of an array: several drives in one run, and the host's plan for them.
 
+use super::plan::outside;
 use super::plan::stripes::Stripes;
 use engine::Streams;
 use ftl::Layout;
@@ -91,6 +92,9 @@ pub enum PlanConfig {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         settle: Option<Time>,
     },
+    /// Asks a plan in a Python file, which `function` makes anew for each run
+    /// (docs/how-to/add-a-policy.md).
+    Python(outside::Python),
 }
 
 impl PlanConfig {
@@ -101,6 +105,7 @@ impl PlanConfig {
             Self::Rails { .. } => "rails",
             Self::PingPong { .. } => "ping-pong",
             Self::Rotation { .. } => "rotation",
+            Self::Python(_) => "python",
         }
     }
 }

@@ -20,29 +20,31 @@ pub enum Event {
 }
 
 impl engine::Event for Event {
-    const KINDS: [u32; engine::LANES] = [2, 3, 4, 0, 0, 0, 0];
+    const KINDS: [u32; engine::LANES] = [3, 4, 5, 0, 0, 0, 0];
     fn parts(self) -> (u32, u32) {
         match self {
             Self::Timer(Timer::Settle) => (0, 0),
             Self::Timer(Timer::Swap) => (1, 0),
-            Self::Served(id) => (2, id.0),
-            Self::Timer(Timer::Hedge(id)) => (3, id.0),
-            Self::Arrival(index) => (4, index),
+            Self::Timer(Timer::Own) => (2, 0),
+            Self::Served(id) => (3, id.0),
+            Self::Timer(Timer::Hedge(id)) => (4, id.0),
+            Self::Arrival(index) => (5, index),
         }
     }
     fn of_parts(kind: u32, index: u32) -> Self {
         match kind {
             0 => Self::Timer(Timer::Settle),
             1 => Self::Timer(Timer::Swap),
-            2 => Self::Served(HostId(index)),
-            3 => Self::Timer(Timer::Hedge(HostId(index))),
+            2 => Self::Timer(Timer::Own),
+            3 => Self::Served(HostId(index)),
+            4 => Self::Timer(Timer::Hedge(HostId(index))),
             _ => Self::Arrival(index),
         }
     }
     fn lane(self) -> Option<usize> {
         // Those of a kind are mostly due in the order in which they are scheduled.
         match self {
-            Self::Timer(Timer::Settle | Timer::Swap) => None,
+            Self::Timer(Timer::Settle | Timer::Swap | Timer::Own) => None,
             Self::Served(_) => Some(0),
             Self::Timer(Timer::Hedge(_)) => Some(1),
             Self::Arrival(_) => Some(2),

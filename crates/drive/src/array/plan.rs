@@ -4,6 +4,7 @@
 pub mod act;
 mod kept;
 mod mirror;
+pub mod outside;
 mod rails;
 mod rotation;
 pub mod stripes;
@@ -14,6 +15,7 @@ use crate::array::members::MemberId;
 use act::{Act, Asked, PlanCounts, Timer, UnderWay};
 use engine::Instant;
 use mirror::Mirror;
+use outside::{Array, News, Outside, Stop};
 use rails::{Rails, Rules};
 use rotation::Rotation;
 use stripes::Stripes;
@@ -26,6 +28,8 @@ pub enum Plan {
     Rails(Box<Rails>),
     /// See [`PlanConfig::Rotation`].
     Rotation(Box<Rotation>),
+    /// See [`PlanConfig::Python`].
+    Outside(Box<Outside>),
 }
 
 impl Plan {
@@ -33,9 +37,14 @@ impl Plan {
         Self::Rails(Box::new(Rails::new(rules)))
     }
 
-    /// The plan of a configuration for so many members.
-    pub fn new(config: &PlanConfig, members: u32) -> Self {
-        match *config {
+    /// The plan of a configuration for an array.
+    ///
+    /// # Errors
+    /// The fault of a function in Python, in one line.
+    pub fn new(config: &PlanConfig, array: Array) -> Result<Self, String> {
+        let members = array.members;
+        Ok(match *config {
+            PlanConfig::Python(ref policy) => Self::Outside(Box::new(Outside::new(policy, array)?)),
             PlanConfig::Mirror { reads, hedge } => Self::Mirror(Mirror::new(members, reads, hedge)),
             PlanConfig::Rails { period, cache, release, answer, depth, settle } => {
                 let answers_early = answer == Answer::Cached;
@@ -65,12 +74,13 @@ impl Plan {
                 let rules = rotation::Rules { stripes, period, settle, cache, depth };
                 Self::Rotation(Box::new(Rotation::new(rules)))
             }
-        }
+        })
     }
 
     /// The run begins.
-    pub fn begin(&mut self, now: Instant, acts: &mut Vec<Act>) {
+    pub fn begin(&mut self, now: Instant, under: UnderWay<'_>, acts: &mut Vec<Act>) {
         match self {
+            Self::Outside(outside) => outside.tell(now, under, News::Begun),
             Self::Mirror(_) => {}
             Self::Rails(rails) => rails.begin(now, acts),
             Self::Rotation(rotation) => rotation.begin(now, acts),
@@ -79,6 +89,7 @@ impl Plan {
     /// The host asks for something.
     pub fn asked(&mut self, now: Instant, asked: Asked, under: UnderWay<'_>, acts: &mut Vec<Act>) {
         match self {
+            Self::Outside(outside) => outside.tell(now, under, News::Asked(asked)),
             Self::Mirror(mirror) => mirror.asked(now, asked, under, acts),
             Self::Rails(rails) => rails.asked(asked, acts),
             Self::Rotation(rotation) => rotation.asked(asked, acts),
@@ -88,6 +99,7 @@ impl Plan {
     /// before, and `is_read` tells its kind.
     pub fn ended(
         &mut self,
+        now: Instant,
         (member, is_read): (MemberId, bool),
         of: Option<Asked>,
         token: u64,
@@ -95,6 +107,7 @@ impl Plan {
         acts: &mut Vec<Act>,
     ) {
         match self {
+            Self::Outside(outside) => outside.ended(now, token, of, under),
             Self::Mirror(mirror) => mirror.ended(member, of, token, under, acts),
             Self::Rails(_) if is_read => {}
             Self::Rails(rails) => rails.written(member, token, acts),
@@ -113,6 +126,7 @@ impl Plan {
         match (self, timer) {
             (Self::Mirror(mirror), Timer::Hedge(id)) => mirror.woken(id, number, under, acts),
             (Self::Mirror(_), _) => panic!("a mirror has no periods"),
+            (Self::Outside(outside), _) => outside.tell(now, under, News::Woken(number)),
             (Self::Rails(rails), _) => rails.woken(now, timer, acts),
             (Self::Rotation(rotation), _) => rotation.woken(now, timer, acts),
         }
@@ -123,11 +137,30 @@ impl Plan {
             Self::Mirror(_) => true,
             Self::Rails(rails) => rails.writer() == member,
             Self::Rotation(rotation) => rotation.writer() == member,
+            Self::Outside(outside) => outside.may_maintain(member),
         }
     }
     /// True if every member holds all data.
     pub fn is_mirrored(&self) -> bool {
-        !matches!(self, Self::Rotation(_))
+        match self {
+            Self::Mirror(_) | Self::Rails(_) => true,
+            Self::Rotation(_) => false,
+            Self::Outside(outside) => outside.mirrors(),
+        }
+    }
+    /// The number of the write whose data a command has, by its token.
+    pub fn write_of(&self, token: u64) -> u64 {
+        match self {
+            Self::Outside(outside) => outside.write_of(token),
+            _ => token,
+        }
+    }
+    /// The reason for which a plan in Python decides nothing any more.
+    pub fn stop(&self) -> Option<&Stop> {
+        match self {
+            Self::Outside(outside) => outside.stop(),
+            _ => None,
+        }
     }
     /// True if the plan holds nothing that a member lacks.
     pub fn is_at_rest(&self) -> bool {
@@ -135,6 +168,7 @@ impl Plan {
             Self::Mirror(_) => true,
             Self::Rails(rails) => rails.is_at_rest(),
             Self::Rotation(rotation) => rotation.is_at_rest(),
+            Self::Outside(outside) => !outside.holds(),
         }
     }
     /// Its counts.
@@ -143,6 +177,7 @@ impl Plan {
             Self::Mirror(mirror) => mirror.counts(),
             Self::Rails(rails) => rails.counts(),
             Self::Rotation(rotation) => rotation.counts(),
+            Self::Outside(_) => PlanCounts::default(),
         }
     }
 }
@@ -160,18 +195,21 @@ mod tests {
         let cache = CacheConfig { size: Size::from_bytes(1), latency: period };
         let (depth, settle, chunk) = (1, None, Size::from_bytes(4096));
         let (release, answer) = (Release::Replicated, Answer::Written);
+        let made = |config: &PlanConfig| {
+            Plan::new(config, Array { members: 3, bytes: 4096 }).expect("built in")
+        };
         let may = |plan: &Plan| [0, 1, 2].map(|member| plan.may_maintain(MemberId(member)));
         for config in [
             PlanConfig::Rails { period, cache, release, answer, depth, settle },
             PlanConfig::Rotation { period, chunk, cache, depth, settle },
         ] {
-            let (mut plan, mut acts) = (Plan::new(&config, 3), Vec::new());
+            let (mut plan, mut acts) = (made(&config), Vec::new());
             for turn in [[true, false, false], [false, true, false], [false, false, true]] {
                 assert_eq!(may(&plan), turn, "{config:?}");
                 plan.woken(Instant::START, (Timer::Swap, 0), UnderWay(&[0; 3]), &mut acts);
             }
         }
         let mirror = PlanConfig::Mirror { reads: ReadChoice::RoundRobin, hedge: None };
-        assert_eq!(may(&Plan::new(&mirror, 3)), [true; 3]);
+        assert_eq!(may(&made(&mirror)), [true; 3]);
     }
 }

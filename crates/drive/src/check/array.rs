@@ -35,6 +35,10 @@ fn check_windows(
     problems: &mut Problems,
 ) {
     let Some(windows) = &experiment.drive.ftl.windows else { return };
+    if matches!(array.plan, PlanConfig::Python(_)) {
+        // It has no periods that could be known here.
+        return;
+    }
     let (PlanConfig::Rails { period, .. }
     | PlanConfig::PingPong { period, .. }
     | PlanConfig::Rotation { period, .. }) = &array.plan

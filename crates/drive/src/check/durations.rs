@@ -224,7 +224,8 @@ fn add_array(array: Option<&ArrayConfig>, times: &mut Times) {
             times.add("array.plan.settle", *settle);
             times.add("array.plan.cache.latency", cache.latency);
         }
-        None => {}
+        // A plan in Python tells its times itself.
+        Some(PlanConfig::Python(_)) | None => {}
     }
 }
 

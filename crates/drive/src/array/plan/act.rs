@@ -13,7 +13,9 @@ typed_id! {
 /// A request of the host, and its number, which no other request has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Asked {
+    /// Its place among the requests under way.
     pub id: HostId,
+    /// Its number among all requests.
     pub number: u64,
     /// Its command, with addresses of the array's namespace.
     pub command: Command,
@@ -42,6 +44,8 @@ pub enum Timer {
     Swap,
     /// No write begins until the swap.
     Settle,
+    /// A moment of a plan in Python.
+    Own,
     /// A read is hedged if it is not answered.
     Hedge(HostId),
 }
@@ -58,7 +62,8 @@ pub enum Act {
     Serve { of: HostId, takes: Span },
     /// The part of a request that has just ended answers it, although others are under way.
     Answer { of: HostId },
-    /// Tells the plan when this moment has come; `number` is that of the request, for a hedge.
+    /// Tells the plan when this moment has come; `number` is that of the request, for a hedge,
+    /// or the plan's own.
     Wake { at: Instant, timer: Timer, number: u64 },
 }
 

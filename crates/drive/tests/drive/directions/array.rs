@@ -5,11 +5,16 @@ use crate::array::{blamed, run_array, stats};
 use crate::common::{Override, set};
 use crate::directions::case::{Case, Scene, case};
 use crate::directions::requests::{READ, US, WRITE};
-use drive::array::ArrayRun;
+use crate::directions::scratch::file;
+use drive::Experiment;
+use drive::array::config::PlanConfig;
+use drive::array::{Array, ArrayRun, Decide, Decision, MakePlan, News, Seen, Stop};
+use engine::Span;
 use ftl::{SetId, Source};
 use host::Kind;
 use metrics::State;
 use std::collections::BTreeSet;
+use std::fs;
 
 const MIRROR: &str = "{ policy = \"mirror\" }";
 const MS: u64 = 1_000 * US;
@@ -39,7 +44,41 @@ fn at_once(kind: &str, requests: u32) -> String {
 fn of<const N: usize>(
     figures: impl Fn(&ArrayRun) -> [u64; N] + 'static,
 ) -> impl Fn(&Scene) -> [u64; N] {
-    move |scene| figures(&run_array(&scene.experiment()))
+    move |scene| {
+        let mut experiment = scene.experiment();
+        find_plan(&mut experiment);
+        figures(&run_array(&experiment))
+    }
+}
+
+/// A plan that serves requests from the host's memory, which takes so many microseconds.
+struct Serves(u64);
+
+impl MakePlan for Serves {
+    fn make(&self, _: Array) -> Result<Box<dyn Decide>, String> {
+        Ok(Box::new(Self(self.0)))
+    }
+}
+
+impl Decide for Serves {
+    fn decide(&mut self, _: Seen<'_>, news: News) -> Result<Vec<Decision>, Stop> {
+        let News::Asked(asked) = news else { return Ok(Vec::new()) };
+        Ok(vec![Decision::Serve(asked, Span::from_us(self.0))])
+    }
+    fn mirrors(&self) -> bool {
+        false
+    }
+}
+
+/// Finds a plan in Python, which only Python can find, by its name in a file of the test.
+fn find_plan(experiment: &mut Experiment) {
+    let plan = experiment.array.as_mut().map(|array| &mut array.plan);
+    let Some(PlanConfig::Python(policy)) = plan else { return };
+    let outside = policy.outside();
+    let text = fs::read_to_string(&outside.file).expect("it was just written");
+    let mut functions = text.lines().filter_map(|line| line.split_once(' '));
+    let found = functions.find(|(name, _)| *name == outside.function).expect("it is there").1;
+    outside.find(Box::new(Serves(found.parse().expect("microseconds"))));
 }
 
 fn took(run: &ArrayRun) -> u64 {
@@ -51,7 +90,7 @@ fn latencies(run: &ArrayRun, kind: Kind) -> u64 {
 }
 
 pub fn cases() -> Vec<Case> {
-    [whole(), mirrors(), rails(), ping_pong(), rotation()].into_iter().flatten().collect()
+    [whole(), mirrors(), rails(), ping_pong(), rotation(), python()].into_iter().flatten().collect()
 }
 
 fn whole() -> Vec<Case> {
@@ -103,7 +142,34 @@ fn whole() -> Vec<Case> {
                     "{ drives = 3, plan = { policy = \"rotation\", period = \"10 ms\", chunk = \"4 KiB\", cache = { size = \"1 MiB\", latency = \"1 us\" } } }",
                     [US, 10 * MS + WRITE],
                 ),
+                (
+                    format!("{{ drives = 2, plan = {} }}", in_python(plans()[0])).leak(),
+                    [7 * US, 7 * US],
+                ),
             ]),
+    ]
+}
+
+/// Two files with plans.
+fn plans() -> [&'static str; 2] {
+    [file("plans", "soon 7\nlate 9\n"), file("other-plans", "soon 8\n")]
+}
+
+fn in_python(file: &str) -> String {
+    format!("{{ policy = 'python', function = 'soon', file = '{file}' }}")
+}
+
+fn python() -> Vec<Case> {
+    let [plans, others] = plans();
+    let serves = |key: &'static str| {
+        case(key)
+            .given(&two(&in_python(plans)))
+            .text(at_once("writes", 1))
+            .see("latency of a write, ns", of(|run| [latencies(run, Kind::Write)]))
+    };
+    vec![
+        serves("array.plan(python).function").under([("soon", [7 * US]), ("late", [9 * US])]),
+        serves("array.plan(python).file").under([(plans, [7 * US]), (others, [8 * US])]),
     ]
 }
 

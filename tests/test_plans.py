@@ -1,0 +1,395 @@
+"""Plans in Python for several drives: built-in equals, what they may do, and their faults."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+
+import pytest
+
+import flashscape as fs
+from flashscape.outside import Act
+
+EXAMPLES = Path(__file__).parents[1] / "examples" / "policies" / "plans.py"
+
+DRIVE = {
+    "preset": "dc-tlc",
+    "geometry": {
+        "channels": 2,
+        "dies_per_package": 1,
+        "blocks_per_plane": 24,
+        "pages_per_block": 12,
+    },
+    "ftl": {"over_provisioning": {"exported": "16 MiB"}},
+    "buffer": {"size": "256 KiB", "durability": "none"},
+}
+"""A small drive, which collects."""
+
+
+def examples():
+    spec = importlib.util.spec_from_file_location("plans", EXAMPLES)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def array(plan, *, requests=20_000, drives=2, base=None, **others):
+    config = {
+        "array": {"drives": drives, "plan": "mirror"},
+        "drive": DRIVE,
+        "precondition": {"fill": "random"},
+        "workload": [{"name": "load", "reads": "50 %", "size": "4 KiB", "queue_depth": 8}],
+        "run": {"requests": requests, "audit": True},
+        **others,
+    }
+    if isinstance(plan, dict):
+        config["array"]["plan"] = plan
+        return fs.Experiment.from_dict(config)
+    config["array"]["plan"] = base or {"policy": "mirror"}
+    return fs.Experiment.from_dict(config).with_policy("array.plan", plan)
+
+
+# ---- equals of built-in plans --------------------------------------------------------
+
+
+def test_a_mirror_in_python_is_the_built_in_one():
+    built_in = fs.run(array({"policy": "mirror", "reads": "least-outstanding"}, drives=3))
+    own = fs.run(array(examples().LeastBusy, drives=3))
+    assert own.digest == built_in.digest
+    assert own.summary["array"]["drives"] == built_in.summary["array"]["drives"]
+
+
+class Hedging:
+    """Reads go to members in turn, and after 300 us to the other one of two."""
+
+    mirrors = True
+
+    def __init__(self, _):
+        self.last = 1
+        self.first = {}
+        self.hedged = set()
+
+    def asked(self, array, request):
+        if request.kind != "read":
+            return [Act.send(request, 0), Act.send(request, 1)]
+        self.last = 1 - self.last
+        self.first[request.number] = (request, self.last)
+        return [
+            Act.send(request, self.last),
+            Act.wake(array.now_ns + 300_000, request.number),
+        ]
+
+    def woken(self, _, number):
+        if number not in self.first:
+            return None
+        request, member = self.first[number]
+        self.hedged.add(number)
+        return [Act.send(request, 1 - member, after="hedge")]
+
+    def ended(self, _, end):
+        if end.kind != "read" or end.is_answered:
+            return None
+        number = end.request.number
+        del self.first[number]
+        return [Act.answer(end.request)] if number in self.hedged else None
+
+
+def test_hedges_in_python_are_the_built_in_ones():
+    hedge = {"after": "300 us"}
+    built_in = fs.run(array({"policy": "mirror", "hedge": hedge}))
+    plans = []
+
+    def make(view):
+        plans.append(Hedging(view))
+        return plans[-1]
+
+    own = fs.run(array(make))
+    assert own.digest == built_in.digest
+    counted = built_in.summary["array"]["plan"]
+    assert 50 < counted["hedges"]["issued"] == len(plans[0].hedged)
+    [of_own], [of_built_in] = own.summary["initiators"], built_in.summary["initiators"]
+    assert of_own["read"]["blame_ns"] == of_built_in["read"]["blame_ns"]
+
+
+# ---- what plans may do ---------------------------------------------------------------
+
+
+def test_the_staggered_mirror_keeps_both_members_alike():
+    result = fs.run(array(examples().Staggered))
+    [load] = result.summary["initiators"]
+    drives = result.summary["array"]["drives"]
+    assert [of["work"]["host_bytes_programmed"] for of in drives] == [load["write"]["bytes"]] * 2
+
+
+def test_what_the_host_serves_takes_as_long_as_it_says():
+    class FromMemory:
+        def __init__(self, view):
+            assert (view.members, view.bytes, view.now_ns) == (2, 16 << 20, 0)
+
+        def asked(self, array, request):
+            assert array.under_way == [0, 0]
+            return [Act.serve(request, 2_500)]
+
+    [load] = fs.run(array(FromMemory, requests=100)).summary["initiators"]
+    for kind in ("read", "write"):
+        assert load[kind]["latency_ns"]["min"] == load[kind]["latency_ns"]["max"] == 2_500
+        assert load[kind]["blame_ns"] == {"host_cache": 2_500 * load[kind]["requests"]}
+
+
+def test_a_part_may_follow_another():
+    def plan(then):
+        class Following:
+            def asked(self, _, request):
+                return [Act.send(request, 0)]
+
+            def ended(self, _, end):
+                return [Act.send(end.request, 1, token=1)] if then and end.token == 0 else []
+
+        return lambda _: Following()
+
+    reads = [{"name": "load", "reads": "100 %", "size": "4 KiB", "queue_depth": 1}]
+    one, two = (
+        fs.run(array(plan(then), workload=reads, requests=500)).summary["initiators"][0]["read"]
+        for then in (False, True)
+    )
+    # Both drives are idle and alike.
+    assert two["latency_ns"]["min"] == 2 * one["latency_ns"]["min"]
+    assert two["blame_ns"]["sense"] == one["blame_ns"]["sense"]
+    assert two["blame_ns"]["wait_host_turn"] == pytest.approx(500 * one["latency_ns"]["mean"])
+
+
+def test_the_run_waits_for_what_a_plan_holds():
+    """The second member gets each write 50 ms after it came."""
+
+    class Late:
+        mirrors = True
+
+        def __init__(self, _):
+            self.waiting = {}
+
+        def asked(self, array, request):
+            if request.kind == "read":
+                return [Act.send(request, 0)]
+            self.waiting[request.number] = request
+            at = array.now_ns + 50_000_000
+            return [Act.send(request, 0), Act.wake(at, request.number), Act.hold(True)]
+
+        def woken(self, _, number):
+            request = self.waiting.pop(number)
+            return [Act.send(request, 1, part=False), Act.hold(bool(self.waiting))]
+
+    result = fs.run(array(Late, requests=2_000))
+    [load] = result.summary["initiators"]
+    drives = result.summary["array"]["drives"]
+    assert [of["work"]["host_bytes_programmed"] for of in drives] == [load["write"]["bytes"]] * 2
+
+
+def test_a_plan_chooses_the_windows_of_its_members():
+    """Members are in maintenance in turn, for 20 ms each, while reads go to the other one."""
+
+    class Turns:
+        mirrors = True
+
+        def __init__(self, _):
+            self.writer = 0
+            self.kept = []
+
+        def begun(self, array):
+            return [Act.maintain(1, False), Act.wake(array.now_ns + 20_000_000)]
+
+        def woken(self, array, _):
+            self.writer = 1 - self.writer
+            return [
+                Act.maintain(1 - self.writer, False),
+                Act.maintain(self.writer, True),
+                Act.wake(array.now_ns + 20_000_000),
+            ]
+
+        def asked(self, _, request):
+            if request.kind == "read":
+                return [Act.send(request, 1 - self.writer)]
+            return [Act.send(request, member) for member in range(2)]
+
+    windows = {"dtwin": "25 ms", "ndwin_low": "1 ms", "ndwin_high": "10 ms"}
+    drive = {**DRIVE, "ftl": {**DRIVE["ftl"], "windows": windows}}
+    loads = [
+        {
+            "name": "reads",
+            "reads": "100 %",
+            "size": "4 KiB",
+            "arrivals": {"process": "poisson", "rate": "500 IOPS"},
+        },
+        {
+            "name": "writes",
+            "reads": "0 %",
+            "size": "4 KiB",
+            "arrivals": {"process": "poisson", "rate": "500 IOPS"},
+        },
+    ]
+    run = {"time": "1 s", "audit": True}
+    # A mirror takes no windows.
+    rails = {"policy": "rails", "period": "20 ms", "cache": {"size": "1 MiB", "latency": "1 us"}}
+    result = fs.run(array(Turns, base=rails, drive=drive, workload=loads, run=run))
+    members = result.summary["array"]["members"]
+    inside = [member["windows"]["dtwin_ns"] for member in members]
+    total = result.summary["simulated_ns"]
+    late = sum(of["windows"]["waited_ns"] + of["windows"]["broken_ns"] for of in members)
+    # One member is outside of its window at any time, and both only while one waits.
+    assert abs(2 * total - sum(inside) - total) <= late
+
+
+# ---- faults --------------------------------------------------------------------------
+
+
+def faulty(asked):
+    return lambda _: type("Faulty", (), {"asked": staticmethod(asked)})()
+
+
+@pytest.mark.parametrize(
+    ("plan", "words"),
+    [
+        (lambda _: None, "must return a plan, an object with a method asked"),
+        (lambda: None, "TypeError"),
+        (lambda _: type("P", (), {"asked": 3})(), "asked of the plan cannot be called"),
+        (lambda _: type("P", (), {"asked": print, "mirrors": 2})(), "mirrors of the plan must be"),
+        (faulty(lambda array, request: 1 // 0), "ZeroDivisionError"),
+        (faulty(lambda array, request: 3), "must return a list of acts"),
+        (faulty(lambda array, request: [3]), "must return a list of acts"),
+        (faulty(lambda array, request: [Act.send(request, 2)]), "no member 2; the array has 2"),
+        (
+            faulty(lambda array, request: [Act.send(request, 0, offset=array.bytes)]),
+            "does not lie in the namespace",
+        ),
+        (
+            faulty(lambda array, request: [Act.send(request, 0, bytes=100)]),
+            "does not consist of sectors of 512 bytes",
+        ),
+        (
+            faulty(lambda array, request: [Act.send(request, 0, kind="wipe")]),
+            "kind is one of read, write, trim, flush, write_zeroes, not",
+        ),
+        (
+            faulty(lambda array, request: [Act.send(request, 0, after="tea")]),
+            "after is one of turn, room, hedge, not",
+        ),
+        (faulty(lambda array, request: [Act.wake(0)] if array.now_ns else []), None),
+        (
+            faulty(lambda array, request: [Act.serve(request, 1), Act.wake(5)]),
+            "no method woken",
+        ),
+    ],
+)
+def test_a_faulty_plan_ends_the_run(plan, words):
+    expected = fs.PolicyError if words else fs.FlashscapeError
+    with pytest.raises(expected) as caught:
+        fs.run(array(plan, requests=100))
+    assert words is None or words in str(caught.value)
+
+
+def test_an_act_for_a_request_that_was_answered_is_a_fault():
+    class Late:
+        def asked(self, _, request):
+            return [Act.send(request, 0)]
+
+        def ended(self, _, end):
+            return [Act.wake(10**9, end.request.number)] if end.token == 0 else []
+
+        def __init__(self, _):
+            self.requests = {}
+
+        def woken(self, *_):
+            return [Act.answer(self.first)]
+
+    plans = []
+
+    def make(view):
+        plan = Late(view)
+        asked = plan.asked
+
+        def remember(view, request):
+            if not hasattr(plan, "first"):
+                plan.first = request
+            return asked(view, request)
+
+        plan.asked = remember
+        plans.append(plan)
+        return plan
+
+    slow = [
+        {
+            "name": "load",
+            "reads": "100 %",
+            "size": "4 KiB",
+            "arrivals": {"process": "poisson", "rate": "10 IOPS"},
+        }
+    ]
+    with pytest.raises(fs.PolicyError, match="request 0 is answered already"):
+        fs.run(array(make, workload=slow, requests=30))
+
+
+def test_a_request_that_a_plan_forgets_is_an_error():
+    forgets = faulty(lambda array, request: [])
+    with pytest.raises(fs.FlashscapeError, match="the host's plan sends nothing"):
+        fs.run(array(forgets, requests=10))
+
+
+def test_a_plan_that_only_wakes_is_an_error():
+    class Wakes:
+        def __init__(self, _):
+            pass
+
+        def asked(self, array, _):
+            return [Act.wake(array.now_ns + 1)]
+
+        def woken(self, array, _):
+            return [Act.wake(array.now_ns + 1)]
+
+    with pytest.raises(fs.PolicyError, match="was woken 1000000 times"):
+        fs.run(array(Wakes, requests=10))
+
+
+def test_an_audited_plan_reads_what_a_member_has():
+    class Forgetful:
+        mirrors = True
+
+        def asked(self, _, request):
+            return [Act.send(request, 0 if request.kind != "read" else 1)]
+
+    with pytest.raises(fs.FlashscapeError, match="member 1 is read at bytes"):
+        fs.run(array(lambda _: Forgetful()))
+
+
+def test_an_interrupt_in_a_plan_ends_the_run():
+    class Interrupted:
+        left = 5_000
+
+        def asked(self, _, request):
+            self.left -= 1
+            if self.left == 0:
+                raise KeyboardInterrupt
+            return [Act.send(request, 0)]
+
+    with pytest.raises(fs.Interrupted) as caught:
+        fs.run(array(lambda _: Interrupted(), requests=1_000_000))
+    assert caught.value.result.complete is False
+    [load] = caught.value.result.summary["initiators"]
+    assert 4_900 < load["read"]["requests"] + load["write"]["requests"] < 5_000
+
+
+def test_a_file_names_a_plan(tmp_path, flashscape):
+    (tmp_path / "plans.py").write_text(EXAMPLES.read_text())
+    (tmp_path / "two.toml").write_text(
+        "[array]\ndrives = 2\n"
+        'plan = { policy = "python", file = "plans.py", function = "LeastBusy" }\n'
+        '[drive]\npreset = "dc-tlc"\n[drive.geometry]\nblocks_per_plane = 40\n'
+        'pages_per_block = 64\n[drive.ftl.over_provisioning]\nexported = "4 GB"\n'
+        '[[workload]]\nname = "load"\nreads = "50 %"\n[run]\nrequests = 2000\n'
+    )
+    ended = flashscape("run", str(tmp_path / "two.toml"))
+    assert ended.status == 0, ended.err
+    assert "python" in ended.out
+    (tmp_path / "plans.py").unlink()
+    ended = flashscape("check", str(tmp_path / "two.toml"))
+    assert ended.status == 2
+    assert "array.plan.file" in ended.err
+    assert "there is no file" in ended.err
