@@ -19,6 +19,7 @@ mod failing;
 mod fairness;
 mod faults;
 mod levels;
+mod flatness;
 mod liveness;
 mod measuring;
 mod moves;
