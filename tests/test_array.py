@@ -8,6 +8,7 @@ import polars as pl
 import pytest
 
 import flashscape as fs
+from flashscape.sweep.effort import effort
 
 PING_PONG = {
     "policy": "ping-pong",
@@ -133,3 +134,14 @@ def test_what_is_for_one_drive_refuses_an_array(tmp_path):
     ):
         with pytest.raises(fs.ConfigError, match=r"array: .*; leave .*array"):
             call()
+
+
+def test_an_array_takes_the_effort_of_its_drives():
+    def of(drives):
+        array = {"drives": drives, "plan": {"policy": "mirror"}}
+        experiment = fs.Experiment.from_dict({**TWO, "array": array})
+        return effort(experiment.config, experiment.derived)
+
+    one, four = of(1), of(4)
+    assert four.preparing == 4 * one.preparing
+    assert four.keeping == 4 * one.keeping

@@ -48,8 +48,11 @@ class Effort(NamedTuple):
 
 def effort(config: dict[str, Any], derived: dict[str, Any]) -> Effort:
     """Estimate the effort of a point with this complete configuration."""
-    units = derived["capacity"]["logical_units"]
-    running = _STARTING + _REQUEST * _requests(config, derived) + _cloning(config, units)
+    # Each drive of an array is prepared, and may get every command.
+    drives = (config.get("array") or {}).get("drives", 1)
+    units = drives * derived["capacity"]["logical_units"]
+    requests = drives * _requests(config, derived)
+    running = _STARTING + _REQUEST * requests + _cloning(config, units)
     return Effort(_preparation(config, units), running, _KEEP * units, _TAKE_UP * units)
 
 
