@@ -6,6 +6,7 @@ import pytest
 
 import flashscape as fs
 from flashscape.report.rows import part
+from flashscape.report.sets import endurance
 
 TWO = {
     "drive": {
@@ -83,3 +84,49 @@ def test_requests_by_hand_lie_in_one_set():
     flushed = drive.submit("flush", offset=part)
     done = [done.id for done in drive.advance(10**9)]
     assert sorted(done) == sorted([written, flushed])
+
+
+def test_check_lists_sets_and_windows(tmp_path, flashscape):
+    file = tmp_path / "sets.toml"
+    file.write_text(
+        '[drive]\npreset = "dc-tlc"\n[drive.geometry]\nblocks_per_plane = 40\n'
+        "pages_per_block = 64\n[drive.ftl]\nsets = { channels = 4, endurance_groups = 2 }\n"
+        'windows = { dtwin = "100 ms", ndwin_low = "1 ms", ndwin_high = "20 ms" }\n'
+        '[drive.ftl.over_provisioning]\nexported = "4 GB"\n'
+        '[[workload]]\nname = "one"\nnvm_set = 1\nreads = "50 %"\n'
+        "[run]\nrequests = 10\nwindows = {}\n"
+    )
+    told = flashscape("check", str(file))
+    assert told.status == 0, told.err
+    words = " ".join(told.out.split())
+    for row in ("endurance groups 2 of 2 sets", "DTWIN Time Maximum 100 ms", "20 ms apart"):
+        assert row in words, row
+    figures = fs.Experiment.from_file(file).derived
+    sets, all_of = figures["sets"], figures["organisation"]
+    assert (sets["count"], 4 * sets["bins"]) == (4, all_of["bins"])
+    # 4 GB in units of 4 KiB, the same in each set.
+    assert sets["exported_bytes"] == 4_000_000_000 // 4096 // 4 * 4096
+    spare = figures["capacity"]["physical_bytes"] // 4 - sets["exported_bytes"]
+    assert sets["spare_bytes"] == spare
+    windows = figures["windows"]
+    assert windows["dtwin_time_maximum_ns"] == 100_000_000
+    assert windows["ndwin_time_minimum_low_ns"] == 1_000_000
+    assert windows["host"] == {"dtwin_ns": 10**8, "ndwin_ns": 2 * 10**7, "order": "together"}
+
+
+def test_endurance_groups_add_up_to_the_drive():
+    ftl = {**TWO["drive"]["ftl"], "sets": {"channels": 4, "endurance_groups": 2}}
+    rated = {**TWO["drive"], "ftl": ftl, "nand": {"endurance": 1000}}
+    result = fs.run({**TWO, "drive": rated})
+    groups = result.summary["endurance_groups"]
+    assert [of["sets"] for of in groups] == [[1, 2], [3, 4]]
+    of_sets = result.summary["sets"]
+    assert groups[0]["programmed_bytes"] == of_sets[1]["programmed_bytes"] > 0
+    assert groups[1]["host_bytes_programmed"] == 0
+    wear = result.summary["wear"]
+    assert sum(of["erases"] for of in groups) == wear["erases"]
+    means = [of["erase_count"]["mean"] for of in groups]
+    assert sum(means) / 2 == pytest.approx(wear["erase_count"]["mean"])
+    assert [of["percentage_used"] for of in groups] == pytest.approx([mean / 10 for mean in means])
+    assert [of["available_spare"] for of in groups] == [100, 100]
+    assert [row[:2] for row in endurance(result).rows] == [("1", "1, 2"), ("2", "3, 4")]

@@ -1,6 +1,7 @@
 //! Results of a run: `summary.json`, whose names scripts may rely on (docs/results.md), and tables.
 
 pub mod array;
+mod endurance;
 mod errors;
 mod failures;
 mod notes;
@@ -12,6 +13,7 @@ mod steady;
 mod tables;
 mod tasks;
 mod windows;
+mod work;
 
 pub use recovery::outage;
 pub use starvation::{record as starved, table as starvation};
@@ -30,6 +32,7 @@ use metrics::{Holder, Latency, STATES, State};
 use nand::NandConfig;
 use serde_json::{Map, Value, json};
 use traces::Survey;
+use work::spread;
 
 /// Facts about the run that only the caller knows.
 #[derive(Clone, Copy, Debug)]
@@ -77,6 +80,7 @@ pub fn summary(
         "collection": collection(measured, checked.layout.data_units(Stream::Gc), is_untimed),
         "detours": detours(measured),
         "sets": sets::of_run(run, measured),
+        "endurance_groups": endurance::groups(run.device().ftl(), &experiment.drive, measured, 0),
         "windows": windows::of_run(run),
         // Only in a run of several drives.
         "array": Value::Null,
@@ -303,21 +307,6 @@ fn suspension_wear(drives: &[&Ftl], nand: &NandConfig) -> Value {
         "extra_ramps": spread(&of(0)),
         "extra_pulses": spread(&of(1)),
         "error_rate_factor": spread(&factors),
-    })
-}
-
-fn spread(values: &[f64]) -> Value {
-    if values.is_empty() {
-        return Value::Null;
-    }
-    let count = values.len() as f64;
-    let mean = values.iter().sum::<f64>() / count;
-    let variance = values.iter().map(|value| (value - mean) * (value - mean)).sum::<f64>() / count;
-    json!({
-        "mean": mean,
-        "min": values.iter().copied().fold(f64::INFINITY, f64::min),
-        "max": values.iter().copied().fold(f64::NEG_INFINITY, f64::max),
-        "stddev": variance.sqrt(),
     })
 }
 

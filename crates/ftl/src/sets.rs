@@ -24,6 +24,11 @@ pub struct SetsConfig {
     #[serde(default = "one")]
     #[schemars(range(min = 1, max = 31))]
     pub dies: u32,
+    /// Endurance groups, of which results tell the wear: each has the same number of neighbouring sets.
+    /// The drive levels no wear between sets. Default: 1.
+    #[serde(default = "one")]
+    #[schemars(range(min = 1, max = 31))]
+    pub endurance_groups: u32,
 }
 
 fn one() -> u32 {
@@ -37,6 +42,11 @@ impl SetsConfig {
     /// Number of sets.
     pub fn count(&self) -> u32 {
         self.channels * self.dies
+    }
+
+    /// Number of sets of each endurance group.
+    pub fn sets_of_group(&self) -> u32 {
+        self.count() / self.endurance_groups
     }
 
     /// Sets that share so many logical units equally, and have so many pools each.
@@ -71,6 +81,14 @@ impl SetsConfig {
         } else if self.count() > MOST_SETS {
             let fault = format!("{} sets; NVMe has room for {MOST_SETS}", self.count());
             faults.push(("sets", fault));
+        } else if self.endurance_groups == 0 || !self.count().is_multiple_of(self.endurance_groups)
+        {
+            let fault = format!(
+                "{} does not divide the {} sets; give a divisor",
+                self.endurance_groups,
+                self.count()
+            );
+            faults.push(("sets.endurance_groups", fault));
         }
         faults
     }

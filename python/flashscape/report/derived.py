@@ -23,6 +23,12 @@ def tables(figures: dict[str, Any], drive: dict[str, Any]) -> list[Rows]:
             if "superblocks" in figures
             else []
         ),
+        *([_rows("NVM sets", _sets(figures["sets"]))] if "sets" in figures else []),
+        *(
+            [_rows("Windows of predictable latency", _windows(figures["windows"]))]
+            if "windows" in figures
+            else []
+        ),
         _rows("Commands", [*commands, *_suspends(drive, figures["suspension_points_ns"])]),
         _rows("Bandwidth limits, each alone", _limits(figures["limits"])),
         _rows("Garbage collection", _thresholds(drive, figures["gc_free_blocks_per_bin"])),
@@ -109,6 +115,41 @@ def _superblocks(superblocks: dict[str, Any]) -> list[tuple[str, str]]:
             "over-provisioning: spare / exported, if all data has the parity of collection",
             units.percent(superblocks["spare_if_protected"]),
         ),
+    ]
+
+
+def _sets(sets: dict[str, Any]) -> list[tuple[str, str]]:
+    each = sets["count"] // sets["endurance_groups"]
+    channels = units.many(sets["channels"], "channel")
+    return [
+        ("sets, each as below", f"{sets['count']:,}"),
+        ("namespace", f"{units.size(sets['exported_bytes'])} ({sets['exported_bytes']:,} B)"),
+        ("spare space", units.size(sets["spare_bytes"])),
+        ("flash", f"{channels} of {units.many(sets['dies_per_channel'], 'die')}"),
+        ("pools", f"{sets['pools']:,}"),
+        ("bins", f"{sets['bins']:,}"),
+        ("write buffer", units.size(sets["buffer_bytes"])),
+        ("endurance groups", f"{sets['endurance_groups']:,} of {units.many(each, 'set')}"),
+    ]
+
+
+def _windows(windows: dict[str, Any]) -> list[tuple[str, str]]:
+    reads, host = windows["dtwin_reads_typical"], windows["host"]
+    asks = "for none: all windows of a run are non-deterministic"
+    if host is not None:
+        times = [units.duration(host[key]) for key in ("dtwin_ns", "ndwin_ns")]
+        asks = f"for {times[0]} each, {times[1]} apart, sets {host['order']}"
+    return [
+        ("DTWIN Time Maximum", units.duration(windows["dtwin_time_maximum_ns"])),
+        ("DTWIN Reads Typical", "any number" if reads is None else f"{reads:,}"),
+        ("NDWIN Time Minimum Low", units.duration(windows["ndwin_time_minimum_low_ns"])),
+        ("NDWIN Time Minimum High", units.duration(windows["ndwin_time_minimum_high_ns"])),
+        ("Optimal Write Size", units.size(windows["optimal_write_size"])),
+        (
+            "space between background and foreground threshold, each set",
+            units.size(windows["bytes_between_thresholds"]),
+        ),
+        ("the host asks for deterministic windows", asks),
     ]
 
 

@@ -28,6 +28,28 @@ def sets(result: Measured) -> Rows:
     return Rows("NVM sets", head, rows, 1)
 
 
+def endurance(result: Measured) -> Rows:
+    """Return the wear of each endurance group; no rows for a drive without NVM sets."""
+    # Summaries of earlier versions lack this key.
+    found = result.summary.get("endurance_groups") or []
+    rows = [_worn(of) for of in found if result.summary.get("sets")]
+    head = ("group", "sets", "programmed", "write amplification", "mean erases", "used", "spare")
+    return Rows("Endurance groups", head, rows, 1)
+
+
+def _worn(of: dict[str, Any]) -> tuple[str, ...]:
+    used, erases = of["percentage_used"], of["erase_count"]
+    return (
+        f"{of['group']:,}",
+        ", ".join(map(str, of["sets"])),
+        units.size(of["programmed_bytes"]),
+        _ratio(of["write_amplification"]),
+        "–" if erases is None else f"{erases['mean']:,.2f}",
+        "–" if used is None else units.percent(used / 100),
+        units.percent(of["available_spare"] / 100),
+    )
+
+
 def _ratio(ratio: float | None) -> str:
     return "–" if ratio is None else f"{ratio:.2f}"
 

@@ -1,6 +1,6 @@
 //! The figures that follow from a configuration, for `flashscape check`.
 
-use super::{Checked, superblocks};
+use super::{Checked, sets, superblocks, windows};
 use crate::experiment::Experiment;
 use engine::Span;
 use nand::{GangControl, GeometryConfig};
@@ -56,11 +56,15 @@ impl Checked {
             },
             "notes": self.notes,
         });
-        if let Some(array) = self.array(experiment) {
-            derived["array"] = array;
-        }
-        if let Some(superblocks) = superblocks::derived(layout, &self.geometry) {
-            derived["superblocks"] = superblocks;
+        for (key, figures) in [
+            ("array", self.array(experiment)),
+            ("superblocks", superblocks::derived(layout, &self.geometry)),
+            ("sets", sets::derived(experiment, layout, &self.geometry)),
+            ("windows", windows::derived(experiment, layout)),
+        ] {
+            if let Some(figures) = figures {
+                derived[key] = figures;
+            }
         }
         derived
     }

@@ -3,6 +3,7 @@
 use crate::experiment::Experiment;
 use ftl::{BackgroundBegins, Blocking, Layout, PartialWrites};
 use nand::Geometry;
+use serde_json::{Value, json};
 use settings::{Problems, counted};
 
 /// Refuses workloads that name no set of the drive, and what would join the sets.
@@ -69,4 +70,25 @@ fn check_beside(experiment: &Experiment, problems: &mut Problems) {
             problems.push(key, "does not know of NVM sets yet; leave it out, or drive.ftl.sets");
         }
     }
+}
+
+/// Shares of each NVM set, which are the same for all; `None` without sets.
+pub fn derived(experiment: &Experiment, layout: &Layout, geometry: &Geometry) -> Option<Value> {
+    let (drive, sets) = (&experiment.drive, layout.sets.as_ref()?);
+    let cut = drive.ftl.sets?;
+    let exported = u64::from(sets.units()) * layout.unit_bytes;
+    let physical = u64::from(layout.physical_units()) / u64::from(sets.count()) * layout.unit_bytes;
+    let dies = geometry.dies_per_package * geometry.packages_per_channel;
+    Some(json!({
+        "count": sets.count(),
+        "exported_bytes": exported,
+        "physical_bytes": physical,
+        "spare_bytes": physical - exported,
+        "channels": geometry.channels / cut.channels,
+        "dies_per_channel": dies / cut.dies,
+        "pools": layout.pool_count() / sets.count(),
+        "bins": layout.bins / sets.count(),
+        "buffer_bytes": u64::from(drive.buffer.units(layout)) * layout.unit_bytes,
+        "endurance_groups": cut.endurance_groups,
+    }))
 }

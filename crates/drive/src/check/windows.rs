@@ -5,7 +5,8 @@ use crate::experiment::Experiment;
 use ftl::{Blocking, Layout, ScrubTask, Thresholds};
 use host::WorkloadConfig;
 use host::config::SizeConfig;
-use settings::Problems;
+use serde_json::{Value, json};
+use settings::{Problems, Time};
 
 const PATH: &str = "drive.ftl.windows";
 
@@ -120,10 +121,41 @@ fn check_beside(experiment: &Experiment, problems: &mut Problems) {
     refuse(PATH, refused, otherwise, problems);
 }
 
+/// Bytes that hosts can write to an NVM set between the background threshold, at which collection goes
+/// on, and the foreground one: what deterministic windows can count on.
+fn bytes_between(experiment: &Experiment, layout: &Layout) -> u64 {
+    let [foreground, background, _] = Thresholds::new(&experiment.drive.ftl.gc, layout).in_blocks();
+    let blocks = u64::from(background.saturating_sub(foreground)) * u64::from(layout.bins);
+    blocks / u64::from(layout.set_count())
+        * u64::from(layout.data_units(ftl::Stream::Host))
+        * layout.unit_bytes
+}
+
+/// The windows, and the space that they can count on; `None` without them.
+pub fn derived(experiment: &Experiment, layout: &Layout) -> Option<Value> {
+    let windows = experiment.drive.ftl.windows?;
+    let ns = |time: Time| time.span().as_ns();
+    let host = experiment.run.windows.as_ref().map(|host| {
+        json!({
+            "dtwin_ns": ns(host.dtwin.unwrap_or(windows.dtwin)),
+            "ndwin_ns": ns(host.ndwin.unwrap_or(windows.ndwin_high)),
+            "order": host.order,
+        })
+    });
+    Some(json!({
+        "dtwin_time_maximum_ns": ns(windows.dtwin),
+        "dtwin_reads_typical": windows.reads,
+        "ndwin_time_minimum_low_ns": ns(windows.ndwin_low),
+        "ndwin_time_minimum_high_ns": ns(windows.ndwin_high),
+        "optimal_write_size": u64::from(layout.units_per_batch) * layout.unit_bytes,
+        "bytes_between_thresholds": bytes_between(experiment, layout),
+        "host": host,
+    }))
+}
+
 /// Refuses deterministic windows in which the known rate of writes fills the space that collection keeps
 /// free before: what lies between the background threshold, at which it goes on, and the foreground one.
 fn check_rates(experiment: &Experiment, layout: &Layout, problems: &mut Problems) {
-    let [foreground, background, _] = Thresholds::new(&experiment.drive.ftl.gc, layout).in_blocks();
     let (Some(windows), Some(host)) = (&experiment.drive.ftl.windows, &experiment.run.windows)
     else {
         return;
@@ -132,10 +164,7 @@ fn check_rates(experiment: &Experiment, layout: &Layout, problems: &mut Problems
         Some(dtwin) => ("run.windows.dtwin", dtwin),
         None => ("drive.ftl.windows.dtwin", windows.dtwin),
     };
-    let blocks = u64::from(background.saturating_sub(foreground)) * u64::from(layout.bins);
-    let bytes = blocks / u64::from(layout.set_count())
-        * u64::from(layout.data_units(ftl::Stream::Host))
-        * layout.unit_bytes;
+    let bytes = bytes_between(experiment, layout);
     let seconds = dtwin.span().as_secs_f64();
     for set in 0..layout.set_count() {
         let is_own = |of: &&WorkloadConfig| of.nvm_set.unwrap_or(1) == set + 1;

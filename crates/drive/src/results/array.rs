@@ -2,14 +2,15 @@
 //! are those of all drives together, and `array` with the plan, each drive and each member.
 
 use super::{
-    Outcome, Scope, collection, detours, flash, initiator, notes, precondition, spread, steady,
+    Outcome, Scope, collection, detours, endurance, flash, initiator, notes, precondition, steady,
     tables, together, traces, wear, window_counts, write_amplification,
 };
 use crate::array::ArrayRun;
 use crate::check::Checked;
 use crate::experiment::Experiment;
 use crate::results::Table;
-use ftl::{Ftl, Layout, SetId, Source, Stream, Tally};
+use crate::results::work::{spread, work};
+use ftl::{Ftl, Layout, SetId, Stream, Tally};
 use serde_json::{Value, json};
 use traces::Survey;
 
@@ -47,6 +48,7 @@ pub fn summary(
         "collection": collection(measured, checked.layout.data_units(Stream::Gc), false),
         "detours": detours(measured),
         "sets": Value::Null,
+        "endurance_groups": Value::Null,
         "windows": Value::Null,
         "array": of_array(run, experiment, &checked.layout),
         "wear": wear(&drives, &experiment.drive.nand, measured),
@@ -121,6 +123,7 @@ fn drive(run: &ArrayRun, experiment: &Experiment, layout: &Layout, index: u32) -
         "drive": index,
         "digest": format!("{:016x}", device.digest()),
         "work": work(&tally, layout),
+        "endurance_groups": endurance::groups(ftl, &experiment.drive, measured, index * sets),
         "erase_count": wear(&[ftl], &experiment.drive.nand, measured)["erase_count"],
         "erases_since_new": ftl.tally.erases,
         "utilisation": {
@@ -141,18 +144,5 @@ fn member(run: &ArrayRun, layout: &Layout, index: u32) -> Value {
         "nvm_set": (sets > 1).then_some(index % sets + 1),
         "windows": window_counts(&run.drives().devices[(index / sets) as usize], SetId(index % sets)),
         "work": work(&measured.tally_of(SetId(index)), layout),
-    })
-}
-
-fn work(tally: &Tally, layout: &Layout) -> Value {
-    let (of_host, all) = (tally.units[Source::Host as usize], tally.units.iter().sum::<u64>());
-    json!({
-        "host_bytes_programmed": of_host * layout.unit_bytes,
-        "programmed_bytes": all * layout.unit_bytes,
-        // Of what hosts wrote to it and was programmed.
-        "write_amplification": (of_host > 0).then(|| all as f64 / of_host as f64),
-        "collected_blocks": tally.collected,
-        "erases": tally.erases,
-        "retired": tally.retired,
     })
 }

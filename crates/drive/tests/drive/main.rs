@@ -13,6 +13,7 @@ mod determinism;
 mod detours;
 mod directions;
 mod elements;
+mod endurance;
 mod errors;
 mod errors_of_stripes;
 mod failing;

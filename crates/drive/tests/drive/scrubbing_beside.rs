@@ -1,7 +1,7 @@
 //! Scrubbing as a task of its own, by arithmetic: what it does beside collection, and what it leaves
 //! to it. A page is moved in 25 + 100 (read) and 100 + 200 us (program), a block of 16 erased in 1500.
 
-use crate::common::{BY_HAND, Bench, Override, experiment, run, run_fast, set};
+use crate::common::{BY_HAND, Bench, Override, experiment, run_fast, set, summary_of};
 use crate::errors::errors;
 use drive::OpKind;
 use ftl::{Lpn, Source};
@@ -194,11 +194,7 @@ fn a_patrol_that_fails_loses_no_data() {
 fn summary(more: &[Override]) -> serde_json::Value {
     let text = "[[workload]]\nname = \"one\"\nreads = \"100 %\"\nsize = \"4 KiB\"\nqueue_depth = 1\nstart = \"500 ms\"\n[run]\nrequests = 1\n";
     let fill = [set("precondition.fill", "sequential")];
-    let experiment = experiment(text, &[&fill[..], more].concat());
-    let checked = drive::check::check(&experiment).expect("a sound experiment");
-    let mut run = run(&experiment);
-    let outcome = drive::results::Outcome { host_cpu_seconds: 1.0, complete: true };
-    drive::results::summary(&mut run, &experiment, &checked, &[None], outcome)
+    summary_of(&experiment(text, &[&fill[..], more].concat()))
 }
 
 fn notes(summary: &serde_json::Value) -> String {

@@ -9,7 +9,7 @@ use host::Kind;
 use metrics::State;
 
 /// Four channels of two dies with blocks of 16 pages, full of random data, and cut as `cut` says.
-fn drive(cut: &str, more: &[Override]) -> Vec<Override> {
+pub fn drive(cut: &str, more: &[Override]) -> Vec<Override> {
     let own = [
         set("geometry.channels", 4),
         set("geometry.dies_per_package", 2),
@@ -27,7 +27,7 @@ fn drive(cut: &str, more: &[Override]) -> Vec<Override> {
 }
 
 /// Reads and writes in a set, whose requests are those of its name.
-fn load(name: &str, set: u32, queue_depth: u32) -> String {
+pub fn load(name: &str, set: u32, queue_depth: u32) -> String {
     format!(
         "[[workload]]\nname = \"{name}\"\nreads = \"50 %\"\nsize = \"4 KiB\"\nqueue_depth = {queue_depth}\n\
          nvm_set = {set}\nstop = {{ requests = 8000 }}\n"

@@ -1,7 +1,7 @@
 //! The limit of the firmware's tasks, by arithmetic. A page is moved in 25 + 100 (read) and 100 + 200 us
 //! (program), a block of 16 erased in 1500.
 
-use crate::common::{BY_HAND, Bench, Done, Override, experiment, run, run_fast, set};
+use crate::common::{BY_HAND, Bench, Done, Override, experiment, run, run_fast, set, summary_of};
 use crate::errors::errors;
 use drive::{OpKind, RequestId};
 use ftl::Source;
@@ -342,11 +342,7 @@ fn whole_drives_work_with_one_task() {
 /// `summary.json` of a run of 490.125 ms in which one page is read, at the end.
 fn summary(more: &[Override]) -> serde_json::Value {
     let text = "[[workload]]\nname = \"one\"\nreads = \"100 %\"\nsize = \"4 KiB\"\nqueue_depth = 1\nstart = \"490 ms\"\n[run]\nrequests = 1\n";
-    let experiment = experiment(text, more);
-    let checked = drive::check::check(&experiment).expect("a sound experiment");
-    let mut run = run(&experiment);
-    let outcome = drive::results::Outcome { host_cpu_seconds: 1.0, complete: true };
-    drive::results::summary(&mut run, &experiment, &checked, &[None], outcome)
+    summary_of(&experiment(text, more))
 }
 
 #[test]

@@ -1,11 +1,12 @@
 //! NVM sets: the flash of each, and the one that a workload uses. On the drive here 4 channels have 2
 //! dies each, and bins take turns.
 
-use crate::common::{Override, set};
+use crate::common::{Override, set, summary_of};
 use crate::directions::case::{Case, Scene, case};
 use crate::directions::requests::PAGE;
 use ftl::{Lpn, SetId, Source};
 use host::Kind;
+use serde_json::Value;
 use std::collections::BTreeSet;
 
 fn dies() -> Vec<Override> {
@@ -37,6 +38,11 @@ fn written(scene: &Scene) -> [u64; 2] {
     [0, 1].map(|set| ftl.tally_of(SetId(set)).units[Source::Host as usize])
 }
 
+/// The endurance groups in the results.
+fn groups(scene: &Scene) -> Vec<Value> {
+    summary_of(&scene.experiment())["endurance_groups"].as_array().expect("a list").clone()
+}
+
 pub fn cases() -> Vec<Case> {
     let load = "[[workload]]\nname = \"load\"\nreads = \"0 %\"\nsize = \"4 KiB\"\nnvm_set = 1\n\
                 [run]\nrequests = 100\n";
@@ -54,6 +60,12 @@ pub fn cases() -> Vec<Case> {
             .see("channels and dies of 16 pages", spread)
             .left_out([2, 4])
             .under([("2", [2, 2])]),
+        case("drive.ftl.sets.endurance_groups")
+            .given(&of("{ channels = 4 }"))
+            .text(load)
+            .see("endurance groups", |scene| [groups(scene).len() as u64])
+            .left_out([1])
+            .under([("2", [2]), ("4", [4])]),
         case("workload.nvm_set")
             .given(&of("{ channels = 2 }"))
             .text(load)
