@@ -243,6 +243,9 @@ pub fn preparation(experiment: &Experiment) -> Option<Value> {
     forget(&mut awake["ftl"], "read_recovery");
     forget(&mut awake["ftl"], "read_recovery_levels");
     forget(&mut awake["ftl"], "tasks");
+    if let Some(sets) = &drive.ftl.sets {
+        awake["ftl"]["sets"] = json!([sets.channels, sets.dies]);
+    }
     ASLEEP_OF_GC.iter().for_each(|key| forget(&mut awake["ftl"]["gc"], key));
     awake["nand"] = json!({ "endurance": drive.nand.endurance });
     Some(json!({ "seed": seed, "drive": awake, "precondition": precondition }))

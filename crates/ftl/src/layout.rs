@@ -112,7 +112,7 @@ impl Layout {
         let bins = geometry.planes() / planes_per_bin / lanes;
         let blocks_per_bin = geometry.blocks_per_plane * (planes_per_bin / planes);
         let physical = u128::from(bins) * u128::from(blocks_per_bin) * u128::from(units_per_block);
-        let sets = u128::from(config.sets.map_or(1, |sets| sets.count()));
+        let sets = u128::from(config.sets.as_ref().map_or(1, |sets| sets.count()));
         let logical = exported / u128::from(unit) / sets * sets;
         let stripe = config.allocation.stripe.map_or(units_per_batch * unit, |size| size.bytes());
         sound(Self::space_faults(physical, [logical, 0], stripe, unit))?;
@@ -121,7 +121,7 @@ impl Layout {
         let stripes = Self::stripes(config, pools.len(), logical as u32, (stripe / unit) as u32)?;
         let pools_of_set = pools.len() as u32 / sets as u32;
         let layout = Self {
-            sets: config.sets.map(|of| of.of_units(logical as u32, pools_of_set)),
+            sets: config.sets.as_ref().map(|of| of.of_units(logical as u32, pools_of_set)),
             stripes: None,
             superblocks,
             lanes,

@@ -89,7 +89,7 @@ pub(crate) fn pools(
     let counts = Counts::new(geometry, planes_per_bin);
     let set_of = |at: Place| {
         let die = at.package * geometry.dies_per_package + at.die;
-        config.sets.map_or(SetId(0), |sets| sets.of_die(geometry, at.channel, die))
+        config.sets.as_ref().map_or(SetId(0), |sets| sets.of_die(geometry, at.channel, die))
     };
     let allocation = &config.allocation;
     // Each pool by its set and the turn of its first bin.

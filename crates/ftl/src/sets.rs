@@ -3,6 +3,7 @@
 //! channel whose dies belong to several sets. Source: [NVMBASE], NVM Sets and Endurance Groups.
 
 use crate::ids::{Lpn, PoolId, SetId};
+use crate::recovery_levels::RecoveryLevel;
 use engine::Divisor;
 use engine::ids::Id;
 use nand::Geometry;
@@ -12,7 +13,7 @@ use std::ops::{Index, IndexMut};
 
 /// The cut of a drive into NVM sets of the same size, numbered from 0: first all parts of the dies of
 /// the first channels, and so on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SetsConfig {
     /// Parts into which the channels are cut: neighbours belong together. Default: 1.
@@ -29,6 +30,11 @@ pub struct SetsConfig {
     #[serde(default = "one")]
     #[schemars(range(min = 1, max = 31))]
     pub endurance_groups: u32,
+    /// Read recovery level of each set, in order: that of its reads for which no other level is chosen.
+    /// Default: 4 in all sets.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<Vec<u8>>", inner(inner(range(min = 0, max = 15))))]
+    pub read_recovery_levels: Option<Vec<RecoveryLevel>>,
 }
 
 fn one() -> u32 {
@@ -47,6 +53,12 @@ impl SetsConfig {
     /// Number of sets of each endurance group.
     pub fn sets_of_group(&self) -> u32 {
         self.count() / self.endurance_groups
+    }
+
+    /// The read recovery level of a set.
+    pub fn read_recovery_level(&self, set: SetId) -> RecoveryLevel {
+        let levels = self.read_recovery_levels.as_ref();
+        levels.and_then(|levels| levels.get(set.index())).copied().unwrap_or_default()
     }
 
     /// Sets that share so many logical units equally, and have so many pools each.
@@ -89,6 +101,13 @@ impl SetsConfig {
                 self.count()
             );
             faults.push(("sets.endurance_groups", fault));
+        }
+        if let Some(levels) = &self.read_recovery_levels
+            && levels.len() != self.count() as usize
+        {
+            let levels = settings::counted(levels.len() as u32, "level");
+            let fault = format!("{levels} for {} sets; give one for each", self.count());
+            faults.push(("sets.read_recovery_levels", fault));
         }
         faults
     }

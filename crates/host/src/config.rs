@@ -26,7 +26,7 @@ pub struct WorkloadConfig {
     pub priority: Priority,
     /// Read recovery level of its reads, as NVMe numbers them: how hard the drive tries to get data
     /// that it cannot decode. The drive lists its levels (`drive.ftl.read_recovery_levels`). Default:
-    /// 4.
+    /// that of its NVM set (`drive.ftl.sets`), otherwise 4.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0, max = 15))]
     pub read_recovery_level: Option<u8>,

@@ -299,9 +299,9 @@ impl Drive {
         }
     }
 
-    /// The read recovery level of a command, which the drive must have.
-    fn level(&self, kind: Kind, number: Option<u8>) -> PyResult<RecoveryLevel> {
-        let Some(number) = number else { return Ok(RecoveryLevel::DEFAULT) };
+    /// The read recovery level that is given for a command, which the drive must have.
+    fn level(&self, kind: Kind, number: Option<u8>) -> PyResult<Option<RecoveryLevel>> {
+        let Some(number) = number else { return Ok(None) };
         let drive = &self.plan.experiment.drive;
         let problem = match RecoveryLevel::try_from(number) {
             Err(problem) => problem,
@@ -311,11 +311,11 @@ impl Drive {
             Ok(_) if drive.nand.errors.is_none() => {
                 "read_recovery_level: all that is read can be decoded; give drive.nand.errors, or leave it out".into()
             }
-            Ok(level) if level == RecoveryLevel::DEFAULT => return Ok(level),
+            Ok(level) if level == RecoveryLevel::DEFAULT => return Ok(Some(level)),
             Ok(level) => {
                 let levels = drive.ftl.read_recovery_levels.as_ref();
                 if levels.is_some_and(|levels| levels.of(level).is_some()) {
-                    return Ok(level);
+                    return Ok(Some(level));
                 }
                 format!("the drive has no read recovery level {level}; give its policy in drive.ftl.read_recovery_levels")
             }
@@ -370,7 +370,7 @@ impl State {
         &mut self,
         command: Command,
         at_ns: Option<u64>,
-        (priority, level): (Priority, RecoveryLevel),
+        (priority, level): (Priority, Option<RecoveryLevel>),
     ) -> PyResult<u64> {
         let at = self.go_to_given(at_ns)?;
         if !self.link.add(command.bytes) {
@@ -381,7 +381,7 @@ impl State {
         let id = self.next_id;
         self.next_id += 1;
         let given = self.device.submit(at, at, command, priority, id as u32);
-        if level != RecoveryLevel::DEFAULT {
+        if let Some(level) = level {
             self.device.read_at_level(given, level);
         }
         if let Some(watch) = &mut self.watch {

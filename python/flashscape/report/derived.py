@@ -129,8 +129,14 @@ def _sets(sets: dict[str, Any]) -> list[tuple[str, str]]:
         ("pools", f"{sets['pools']:,}"),
         ("bins", f"{sets['bins']:,}"),
         ("write buffer", units.size(sets["buffer_bytes"])),
+        *_recovery(sets["read_recovery_levels"]),
         ("endurance groups", f"{sets['endurance_groups']:,} of {units.many(each, 'set')}"),
     ]
+
+
+def _recovery(levels: list[int] | None) -> list[tuple[str, str]]:
+    given = "" if levels is None else ", ".join(map(str, levels))
+    return [("read recovery levels, by set", given)] if given else []
 
 
 def _windows(windows: dict[str, Any]) -> list[tuple[str, str]]:

@@ -5,7 +5,7 @@ use crate::config::DriveConfig;
 use crate::experiment::Experiment;
 use ftl::RecoveryLevel;
 use ftl::read_recovery::ReadRecovery;
-use host::{Kind, WorkloadConfig};
+use host::Kind;
 use settings::Problems;
 
 /// The policy of read recovery of each level of the drive, the default one first, and its path.
@@ -34,33 +34,41 @@ pub fn check_listed(drive: &DriveConfig, problems: &mut Problems) {
     }
 }
 
-/// Refuses read recovery levels of workloads that the drive does not have, or that mean nothing.
+/// Refuses read recovery levels of workloads and NVM sets that the drive does not have, or that mean
+/// nothing.
 pub fn check(experiment: &Experiment, problems: &mut Problems) {
+    let of_sets =
+        experiment.drive.ftl.sets.iter().filter_map(|of| of.read_recovery_levels.as_ref());
+    for (index, level) in of_sets.flatten().enumerate() {
+        if let Some(why) = fault_of_level(&experiment.drive, *level) {
+            problems.push(format!("drive.ftl.sets.read_recovery_levels[{index}]"), why);
+        }
+    }
     for (index, workload) in experiment.workload.iter().enumerate() {
         let level = workload.read_recovery_level.map(RecoveryLevel::try_from);
         let Some(Ok(level)) = level else { continue };
-        if let Some(why) = fault_of_level(&experiment.drive, workload, level) {
+        let reads = host_kinds(workload)[Kind::Read.index()];
+        let without_reads =
+            || "the workload reads nothing; leave this out, or give it reads".to_owned();
+        let why = fault_of_level(&experiment.drive, level);
+        if let Some(why) = why.or_else(|| (!reads).then(without_reads)) {
             problems.push(format!("workload[{index}].read_recovery_level"), why);
         }
     }
 }
 
-/// The reason why a workload cannot have a read recovery level, and the remedy.
-fn fault_of_level(
-    drive: &DriveConfig,
-    workload: &WorkloadConfig,
-    level: RecoveryLevel,
-) -> Option<String> {
+/// The reason why reads cannot have a read recovery level, and the remedy.
+fn fault_of_level(drive: &DriveConfig, level: RecoveryLevel) -> Option<String> {
     let levels = drive.ftl.read_recovery_levels.as_ref();
     if drive.nand.errors.is_none() {
         return Some("all that is read can be decoded (drive.nand.errors is not given), so no read is recovered; give errors, or leave this out".into());
     }
-    if level != RecoveryLevel::DEFAULT && levels.is_none_or(|levels| levels.of(level).is_none()) {
-        return Some(format!(
+    let is_there =
+        level == RecoveryLevel::DEFAULT || levels.is_some_and(|levels| levels.of(level).is_some());
+    (!is_there).then(|| {
+        format!(
             "the drive has no level {level}; give its policy in drive.ftl.read_recovery_levels, or choose a level that is there, such as {}, the default",
             RecoveryLevel::DEFAULT
-        ));
-    }
-    (!host_kinds(workload)[Kind::Read.index()])
-        .then(|| "the workload reads nothing; leave this out, or give it reads".into())
+        )
+    })
 }

@@ -75,7 +75,7 @@ fn check_beside(experiment: &Experiment, problems: &mut Problems) {
 /// Shares of each NVM set, which are the same for all; `None` without sets.
 pub fn derived(experiment: &Experiment, layout: &Layout, geometry: &Geometry) -> Option<Value> {
     let (drive, sets) = (&experiment.drive, layout.sets.as_ref()?);
-    let cut = drive.ftl.sets?;
+    let cut = drive.ftl.sets.as_ref()?;
     let exported = u64::from(sets.units()) * layout.unit_bytes;
     let physical = u64::from(layout.physical_units()) / u64::from(sets.count()) * layout.unit_bytes;
     let dies = geometry.dies_per_package * geometry.packages_per_channel;
@@ -90,5 +90,6 @@ pub fn derived(experiment: &Experiment, layout: &Layout, geometry: &Geometry) ->
         "bins": layout.bins / sets.count(),
         "buffer_bytes": u64::from(drive.buffer.units(layout)) * layout.unit_bytes,
         "endurance_groups": cut.endurance_groups,
+        "read_recovery_levels": cut.read_recovery_levels,
     }))
 }

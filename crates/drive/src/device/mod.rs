@@ -241,7 +241,7 @@ impl Device {
     }
 
     /// Chooses the read recovery level of a read that was submitted at the present moment; otherwise it
-    /// has the default one.
+    /// has that of its NVM set.
     #[cold]
     pub fn read_at_level(&mut self, id: RequestId, level: RecoveryLevel) {
         self.port.requests.set_recovery_level(id, level);

@@ -332,11 +332,12 @@ impl Requests {
         }
         self.levels[id.0 as usize] = (self.slab[id].number, level);
     }
-    /// The read recovery level of a request: how hard the drive tries to read its data.
-    pub fn recovery_level(&self, id: RequestId) -> RecoveryLevel {
+    /// The read recovery level of a request, if it has one of its own: how hard the drive tries to read
+    /// its data.
+    pub fn recovery_level(&self, id: RequestId) -> Option<RecoveryLevel> {
         match self.levels.get(id.0 as usize) {
-            Some(&(number, level)) if number == self.slab[id].number => level,
-            _ => RecoveryLevel::DEFAULT,
+            Some(&(number, level)) if number == self.slab[id].number => Some(level),
+            _ => None,
         }
     }
     /// The auditor's note on a request.

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 /// drive's sets follow the `first` one among those that were measured.
 pub fn groups(ftl: &Ftl, drive: &DriveConfig, measured: &Measured, first: u32) -> Value {
     let sets = ftl.layout.set_count();
-    let each = drive.ftl.sets.map_or(1, |of| of.sets_of_group());
+    let each = drive.ftl.sets.as_ref().map_or(1, |of| of.sets_of_group());
     let of_group = |group: u32| {
         let own = group * each..(group + 1) * each;
         let tally: Tally = own.clone().map(|set| measured.tally_of(SetId(first + set))).sum();

@@ -1,6 +1,8 @@
 //! Read recovery levels of NVMe: each read is recovered as its own level says.
 
-use crate::common::{Bench, Override, experiment, mean_ns, run, run_fast, set, stats};
+use crate::common::{
+    Bench, Override, experiment, mean_ns, run, run_fast, set, stats, try_experiment,
+};
 use crate::directions::scratch;
 use crate::errors::{errors, ladder, rebuilds, striped};
 use drive::OpKind;
@@ -68,6 +70,79 @@ fn workloads_of_a_run_have_levels_of_their_own() {
         assert_eq!(mean_ns(&run, initiator, Kind::Read), (attempts * READ) as f64, "{initiator}");
         assert_eq!(stats(&run, initiator, Kind::Read).failed_units, failed, "{initiator}");
     }
+}
+
+/// A drive of two sets with these levels.
+fn two_sets(of_sets: &str) -> Vec<Override> {
+    let cut = set("ftl.sets", format!("{{ channels = 2, read_recovery_levels = {of_sets} }}"));
+    let more = [set("geometry.channels", 2), ladder(3), three(), cut];
+    [&errors(700.5, 0.0)[..], &more].concat()
+}
+
+#[test]
+fn sets_have_levels_of_their_own() {
+    // 700 errors take four re-reads, of which the default level has three.
+    let own = [set("workload[0].nvm_set", 1)];
+    let mut bench = Bench::filled(&[&two_sets("[15, 4]")[..], &own].concat());
+    let second = bench.device.ftl().layout.exported_bytes() / 2;
+    for (offset, attempts) in [(0, 1), (second, 4), (PAGE, 1), (second + PAGE, 4)] {
+        let read = bench.alone(Kind::Read, offset, PAGE);
+        assert_eq!((read.latency(), read.failed), (attempts * READ, 1), "{offset}");
+    }
+    // The level of a read goes before that of its set, the default one, too.
+    for (offset, level, attempts, failed) in
+        [(0, 4, 4, 1), (0, 0, 5, 0), (second, 15, 1, 1), (second, 9, 2, 1), (0, 15, 1, 1)]
+    {
+        let now = bench.settle();
+        let tag = bench.read_at_level(now, level, offset, PAGE);
+        bench.settle();
+        let read = bench.done(tag);
+        assert_eq!((read.latency(), read.failed), (attempts * READ, failed), "{offset} {level}");
+    }
+}
+
+#[test]
+fn workloads_have_the_level_of_their_set_unless_they_name_one() {
+    let of = |name: &str, start: u32, keys: &str| {
+        format!(
+            "[[workload]]\nname = \"{name}\"\nstart = \"{start} ms\"\nreads = \"100 %\"\n\
+             stop = {{ requests = 1 }}\n{keys}\n"
+        )
+    };
+    let text = [
+        of("fast", 0, "nvm_set = 1"),
+        of("default", 10, "nvm_set = 2"),
+        of("patient", 20, "nvm_set = 1\nread_recovery_level = 0"),
+        of("as ever", 30, "nvm_set = 1\nread_recovery_level = 4"),
+        "[run]\nrequests = 4\n".into(),
+    ];
+    let given = [&two_sets("[15, 4]")[..], &[set("precondition.fill", "sequential")]].concat();
+    let run = run(&experiment(&text.concat(), &given));
+    for (initiator, attempts, failed) in [(0, 1, 1), (1, 4, 1), (2, 5, 0), (3, 4, 1)] {
+        assert_eq!(mean_ns(&run, initiator, Kind::Read), (attempts * READ) as f64, "{initiator}");
+        assert_eq!(stats(&run, initiator, Kind::Read).failed_units, failed, "{initiator}");
+    }
+}
+
+#[test]
+fn levels_of_sets_are_there_and_one_for_each() {
+    let problems = |given: &[Override]| {
+        let text =
+            "[[workload]]\nname = \"one\"\nreads = \"50 %\"\nnvm_set = 1\n[run]\nrequests = 1\n";
+        try_experiment(text, given).err().unwrap_or_default()
+    };
+    assert_eq!(problems(&two_sets("[15, 4]")), "");
+    for (levels, path, expected) in [
+        ("[15]", "drive.ftl.sets.read_recovery_levels", "1 level for 2 sets; give one for each"),
+        ("[15, 3]", "drive.ftl.sets.read_recovery_levels[1]", "has no level 3; give its policy"),
+        ("[15, 16]", "drive.ftl.sets.read_recovery_levels[1]", "the last one is 15"),
+    ] {
+        let problems = problems(&two_sets(levels));
+        assert!(problems.contains(path) && problems.contains(expected), "{levels}: {problems}");
+    }
+    let cut = set("ftl.sets", "{ channels = 2, read_recovery_levels = [4, 4] }");
+    let problems = problems(&[set("geometry.channels", 2), cut]);
+    assert!(problems.contains("all that is read can be decoded"), "{problems}");
 }
 
 #[test]

@@ -18,11 +18,18 @@ pub fn with_sets(text: &str, dice: &mut Dice<'_>) -> Option<String> {
         return None;
     }
     let plain = without_joins(text);
+    let has_levels = plain.contains("\nread_recovery_levels = { 0 = ");
+    let levels = [0; 31].map(|_| if has_levels { dice.of(&[4, 15, 0]) } else { 4 });
     let begin = plain.find("[drive.ftl]\n").expect("there is firmware") + "[drive.ftl]\n".len();
     (0..8).find_map(|turn| {
         let [channels, dies] = CUTS[((first + turn) % 8) as usize];
         let mut with = plain.clone();
-        with.insert_str(begin, &format!("sets = {{ channels = {channels}, dies = {dies} }}\n"));
+        let levels = match has_levels {
+            true => format!(", read_recovery_levels = {:?}", &levels[..(channels * dies) as usize]),
+            false => String::new(),
+        };
+        let sets = format!("sets = {{ channels = {channels}, dies = {dies}{levels} }}\n");
+        with.insert_str(begin, &sets);
         let mut cut = String::new();
         for line in with.lines() {
             cut.push_str(line);
@@ -68,7 +75,7 @@ const REQUESTS: u64 = 400;
 /// share nothing then and several of them work.
 pub fn apart(text: &str) -> Option<Experiment> {
     let (mut experiment, _) = load::load(text, "case.toml", &[]).ok()?;
-    let sets = experiment.drive.ftl.sets?;
+    let dies = experiment.drive.ftl.sets.as_ref()?.dies;
     experiment.drive.link = Default::default();
     (experiment.run.requests, experiment.run.time, experiment.run.bytes) = (None, None, None);
     experiment.run.warm_up = None;
@@ -78,7 +85,7 @@ pub fn apart(text: &str) -> Option<Experiment> {
     }
     let first = experiment.workload[0].nvm_set;
     let works = experiment.workload.iter().any(|workload| workload.nvm_set != first);
-    (sets.dies == 1 && works && drive::check::check(&experiment).is_ok()).then_some(experiment)
+    (dies == 1 && works && drive::check::check(&experiment).is_ok()).then_some(experiment)
 }
 
 /// Compares what each set does beside the others with what it does alone. Returns the number of sets

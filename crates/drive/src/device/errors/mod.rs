@@ -49,6 +49,8 @@ pub struct Errors {
     policy: ReadRecovery,
     /// Policies of reads of hosts with another read recovery level.
     levels: RecoveryLevels,
+    /// Read recovery levels of NVM sets.
+    of_sets: BySet<RecoveryLevel>,
     faults: Option<Box<Faults>>,
     /// Codewords of a mapping unit, as far as it lies in one row.
     words_of_unit: u32,
@@ -176,6 +178,10 @@ impl Errors {
             bytes_per_word: geometry.page_bytes / u64::from(words),
             policy: config.ftl.read_recovery.clone().unwrap_or_default(),
             levels: config.ftl.read_recovery_levels.clone().unwrap_or_default(),
+            of_sets: BySet::from_fn(ftl.layout.set_count(), |set| match &config.ftl.sets {
+                None => RecoveryLevel::DEFAULT,
+                Some(sets) => sets.read_recovery_level(set),
+            }),
             faults: Faults::new(config, ftl, streams),
             words_of_unit: ((ftl.layout.unit_bytes.min(ftl.layout.row_bytes())
                 / (geometry.page_bytes / u64::from(words)))
@@ -213,6 +219,10 @@ impl Errors {
     #[inline]
     pub fn has_levels(&self) -> bool {
         !self.levels.is_empty()
+    }
+    /// The read recovery level of a set.
+    pub fn level_of(&self, set: SetId) -> RecoveryLevel {
+        self.of_sets[set]
     }
     /// The policy of reads of a level.
     #[inline]

@@ -44,10 +44,10 @@ impl Device {
         }
         let level = match ended.owner {
             Owner::Read(request, _) if base.errors().has_levels() => {
-                self.port.requests.recovery_level(request)
+                base.level_or_of_set(ended.id, self.port.requests.recovery_level(request))
             }
             Owner::Rebuild(rebuild, _) if base.errors().has_levels() => {
-                self.port.recovery_level_of(rebuild)
+                base.level_or_of_set(ended.id, self.port.recovery_level_of(rebuild))
             }
             _ => RecoveryLevel::DEFAULT,
         };
@@ -224,6 +224,12 @@ impl Base {
     /// Time of sensing and of transfers that an operation is charged with.
     fn served(&self, id: OpId) -> [Span; 2] {
         [State::Sense, State::Transfer].map(|state| self.flash.blame(id).of(state))
+    }
+
+    /// The read recovery level of a host's read: its own, or that of the set that it reads from.
+    fn level_or_of_set(&mut self, id: OpId, own: Option<RecoveryLevel>) -> RecoveryLevel {
+        let set = self.set_of_bin(self.flash.op(id).bin);
+        own.unwrap_or_else(|| self.errors().level_of(set))
     }
 
     /// Charges the service of a repeated attempt as a re-read.

@@ -99,8 +99,8 @@ impl Port {
         self.requests.part_done(request, part, at, &blame, base.flash.blames());
     }
 
-    /// The read recovery level of the request that a rebuild is for.
-    pub(in crate::device) fn recovery_level_of(&self, id: RebuildId) -> RecoveryLevel {
+    /// The read recovery level of the request that a rebuild is for, if it has one of its own.
+    pub(in crate::device) fn recovery_level_of(&self, id: RebuildId) -> Option<RecoveryLevel> {
         let rebuilds = &self.detours.as_ref().expect("reads go round").rebuilds;
         self.requests.recovery_level(rebuilds[id].request)
     }

@@ -1,13 +1,17 @@
 //! NVM sets: the flash of each, and the one that a workload uses. On the drive here 4 channels have 2
 //! dies each, and bins take turns.
 
-use crate::common::{Override, set, summary_of};
+use crate::common::{Override, mean_ns, set, summary_of};
 use crate::directions::case::{Case, Scene, case};
 use crate::directions::requests::PAGE;
+use crate::errors::{errors, ladder};
 use ftl::{Lpn, SetId, Source};
 use host::Kind;
 use serde_json::Value;
 use std::collections::BTreeSet;
+
+/// Senses and transfers a page, in nanoseconds.
+const READ: f64 = 125_000.0;
 
 fn dies() -> Vec<Override> {
     vec![
@@ -44,6 +48,7 @@ fn groups(scene: &Scene) -> Vec<Value> {
 }
 
 pub fn cases() -> Vec<Case> {
+    // One request at a time: reads do not wait for each other.
     let load = "[[workload]]\nname = \"load\"\nreads = \"0 %\"\nsize = \"4 KiB\"\nnvm_set = 1\n\
                 [run]\nrequests = 100\n";
     let of = |cut: &str| [&dies()[..], &[set("ftl.sets", cut)]].concat();
@@ -66,6 +71,19 @@ pub fn cases() -> Vec<Case> {
             .see("endurance groups", |scene| [groups(scene).len() as u64])
             .left_out([1])
             .under([("2", [2]), ("4", [4])]),
+        case("drive.ftl.sets.read_recovery_levels")
+            .given(&of("{ channels = 2 }"))
+            .given(&errors(700.5, 0.0))
+            .given(&[
+                set("nand.decode", "0 us"),
+                ladder(3),
+                set("ftl.read_recovery_levels", "{ 9 = 'ladder', 15 = 'none' }"),
+                set("precondition.fill", "sequential"),
+            ])
+            .text(load.replace("reads = \"0 %\"", "reads = \"100 %\""))
+            .see("a read of the first set, ns", |scene| mean_ns(&scene.run(), 0, Kind::Read))
+            .left_out(4.0 * READ)
+            .under([("[15, 9]", READ), ("[9, 15]", 5.0 * READ), ("[4, 15]", 4.0 * READ)]),
         case("workload.nvm_set")
             .given(&of("{ channels = 2 }"))
             .text(load)
