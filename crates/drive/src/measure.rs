@@ -99,7 +99,7 @@ pub struct Mark {
     counters: Counters,
     errors: Option<ErrorCounters>,
     scrub: Option<ScrubCounts>,
-    tasks: Option<TaskCounts>,
+    tasks: Option<Vec<TaskCounts>>,
     tally: Tally,
     /// The same by NVM set.
     tallies: Vec<Tally>,
@@ -476,10 +476,11 @@ impl Measured {
         let (begin, end) = self.marks();
         Some(end.scrub?.since(&begin.scrub?))
     }
-    /// The firmware's tasks that were counted, if their number is limited.
-    pub fn tasks(&self) -> Option<TaskCounts> {
+    /// The firmware's tasks that were counted by NVM set, if their number is limited.
+    pub fn tasks(&self) -> Option<Vec<TaskCounts>> {
         let (begin, end) = self.marks();
-        Some(end.tasks?.since(&begin.tasks?))
+        let of_sets = end.tasks.iter().flatten().zip(begin.tasks.iter().flatten());
+        end.tasks.as_ref().map(|_| of_sets.map(|(end, begin)| end.since(begin)).collect())
     }
     /// Units and erases that were counted.
     pub fn tally(&self) -> Tally {

@@ -185,7 +185,7 @@ pub struct SuperblockConfig {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TasksConfig {
-    /// Most tasks at a time. What would begin one more waits.
+    /// Most tasks at a time, in each NVM set. What would begin one more waits.
     #[schemars(range(min = 1, max = 1_000_000))]
     pub most: u32,
     /// Time for which a task still counts after its operation has ended, because the firmware decides

@@ -13,7 +13,7 @@ use crate::device::space::waits::{self, SpaceSnapshot};
 use crate::device::tasks::Tasks;
 use crate::device::time::Time;
 use engine::{Agenda, Instant, Span};
-use ftl::{BinId, BlockId, Ftl, PoolId, Ppn, SetId, Source, StripeId};
+use ftl::{BinId, BlockId, BySet, Ftl, PoolId, Ppn, SetId, Source, StripeId};
 use metrics::{Holder, State};
 use nand::GroupId;
 use std::collections::BTreeSet;
@@ -36,7 +36,7 @@ pub struct Base {
     /// Bit errors, if flash has any.
     pub errors: Option<Box<Errors>>,
     /// The firmware's tasks, if their number is limited.
-    pub tasks: Option<Box<Tasks>>,
+    pub tasks: Option<Box<BySet<Tasks>>>,
     /// True if ends of operations concern errors or tasks.
     pub watches_ends: bool,
     /// The loss of data for good, in words, if there was one: the drive does nothing any more.
@@ -64,7 +64,12 @@ impl Base {
             flash.record_transfers();
             ftl.record_exposure();
         }
-        let tasks = config.ftl.tasks.as_ref().map(|tasks| Box::new(Tasks::new(tasks)));
+        let sets = ftl.layout.set_count();
+        let tasks = config
+            .ftl
+            .tasks
+            .as_ref()
+            .map(|tasks| Box::new(BySet::from_fn(sets, |_| Tasks::new(tasks))));
         if tasks.is_some() {
             flash.keep_moves_apart();
         }
@@ -323,7 +328,7 @@ impl Base {
                 self.space.note_resumed(self.flash.op(*id));
                 waits::charge(then, &present, self.flash.blame_mut(*id));
             }
-            self.note_resumed_moves();
+            self.note_resumed_moves(bin);
         }
         let parked = parked.into_iter().map(|(id, _)| id);
         self.flash.resume(&mut self.time, &mut self.space, parked);

@@ -46,8 +46,8 @@ pub enum Event {
     Scrub,
     /// The rate of scrubbing allows the next block.
     ScrubAgain,
-    /// The firmware has decided what comes after a task.
-    Think,
+    /// The firmware has decided what comes after a task of an NVM set.
+    Think(SetId),
     /// A suspension request to an operation is re-evaluated, or its unit becomes free by a
     /// suspension.
     Poll(OpId),
@@ -113,7 +113,7 @@ impl engine::Event for Event {
             Self::Rebuild => (21, 0),
             Self::Rebuilt(id) => (22, id.index()),
             Self::ScrubAgain => (23, 0),
-            Self::Think => (24, 0),
+            Self::Think(id) => (24, id.index()),
             Self::Window(id) => (25, id.index()),
         };
         (kind, index as u32)
@@ -146,7 +146,7 @@ impl engine::Event for Event {
             21 => Self::Rebuild,
             22 => Self::Rebuilt(Id::from_index(index)),
             23 => Self::ScrubAgain,
-            24 => Self::Think,
+            24 => Self::Think(Id::from_index(index)),
             25 => Self::Window(Id::from_index(index)),
             kind => unreachable!("no event is of kind {kind}"),
         }
@@ -172,7 +172,7 @@ impl engine::Event for Event {
             | Self::Idle(_)
             | Self::Scrub
             | Self::ScrubAgain
-            | Self::Think
+            | Self::Think(_)
             | Self::Poll(_)
             | Self::Crossed(_)
             | Self::Backlog(_)

@@ -55,8 +55,8 @@ impl Device {
         let found = self.gc.scrubbing()?.found();
         Some((found.highest, found.left))
     }
-    /// Counts of the firmware's tasks, if their number is limited.
-    pub fn task_counts(&mut self) -> Option<TaskCounts> {
+    /// Counts of the firmware's tasks by NVM set, if their number is limited.
+    pub fn task_counts(&mut self) -> Option<Vec<TaskCounts>> {
         self.base.task_counts()
     }
     /// Commands submitted and not completed.
@@ -106,7 +106,7 @@ impl Device {
     pub fn begin_counting(&mut self) {
         self.base.flash.begin_counting();
         if let Some(tasks) = &mut self.base.tasks {
-            tasks.begin_counting(self.base.time.now);
+            tasks.iter_mut().for_each(|of| of.begin_counting(self.base.time.now));
         }
     }
     /// Bytes that commands and their operations take while they are under way.

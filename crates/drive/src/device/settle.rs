@@ -53,7 +53,7 @@ impl Device {
             Event::Idle(group) => gc.idle_due(base, group),
             Event::Scrub => gc.scrub_due(base),
             Event::ScrubAgain => gc.scrub_again(base),
-            Event::Think => gc.thought(base),
+            Event::Think(set) => gc.thought(base, set),
             Event::Fail(_) | Event::Rebuild | Event::Rebuilt(_) => self.happen_to_failed(event),
             Event::Backlog(bin) => gc.backlog_due(base, bin),
             Event::Window(set) => self.window_due(set),
@@ -225,7 +225,7 @@ impl Device {
                 gc.collect_if_needed(base, bin);
                 if base.tasks.is_some() {
                     // A program that waits for space has given its task back.
-                    gc.go_on_with_tasks(base);
+                    gc.go_on_with_tasks(base, base.set_of_bin(bin));
                 }
                 if base.space.has_parked_parts() {
                     write[base.set_of_bin(bin)].turn_parked_away(base, &mut port.requests);

@@ -1,12 +1,15 @@
 //! NVM sets: what happens in one costs nothing in another, except what all share.
 
-use crate::common::{Override, experiment, mean_ns, run_fast, set, stats, try_experiment};
+use crate::common::{
+    Override, experiment, mean_ns, run_fast, set, stats, summary_of, try_experiment,
+};
 use crate::errors;
 use drive::snapshot::unfit;
 use drive::{Prepared, Run, Snapshot};
 use ftl::{Lpn, SetId, Source};
 use host::Kind;
 use metrics::State;
+use serde_json::{Value, json};
 
 /// Four channels of two dies with blocks of 16 pages, full of random data, and cut as `cut` says.
 pub fn drive(cut: &str, more: &[Override]) -> Vec<Override> {
@@ -53,6 +56,7 @@ fn a_set_is_the_same_whether_others_work_or_idle() {
         // Half of the codewords have more errors than the code corrects.
         ([&errors::errors(75.0, 0.01)[..], &[set("nand.errors.counting", "drawn")]].concat(), 16),
         (vec![set("scheduler.suspension", "{ policy = \"i-es\" }")], 32),
+        (vec![set("ftl.tasks", "{ most = 1, think = \"20 us\" }")], 32),
     ] {
         let overrides = drive("{ channels = 2 }", &more);
         let (alone, digest) = first_set(&[load("one", 1, 4)], &overrides);
@@ -60,7 +64,12 @@ fn a_set_is_the_same_whether_others_work_or_idle() {
             first_set(&[load("one", 1, 4), load("other", 2, busy)], &overrides);
         assert_eq!(digest, beside_digest, "{more:?}");
         let tally = |run: &Run| run.device().ftl().tally_of(SetId(0));
-        assert_eq!(tally(&alone), tally(&beside));
+        // Collection with few tasks goes on after the last request, for as long as others work.
+        if more.iter().any(|(key, _)| *key == "ftl.tasks") {
+            assert_eq!(tally(&alone).units[0], tally(&beside).units[0]);
+        } else {
+            assert_eq!(tally(&alone), tally(&beside));
+        }
         assert!(tally(&alone).collected > 100, "it collects: {:?}", tally(&alone));
         let other = beside.device().ftl().tally_of(SetId(1));
         assert!(other.collected > 100, "the other one, too: {other:?}");
@@ -96,6 +105,35 @@ fn the_sets_add_up_to_the_drive() {
     assert_eq!(left, ftl::Tally::default(), "{all:?}");
     let written = [0, 1, 2, 3].map(|set| run.measured().tally_of(SetId(set)).units[0] > 0);
     assert_eq!(written, [true, false, false, true]);
+}
+
+/// Each of two sets has one task at a time, so that the drive has two.
+#[test]
+fn each_set_has_tasks_of_its_own() {
+    let overrides = drive("{ channels = 2 }", &[set("ftl.tasks", "{ most = 1 }")]);
+    let texts = [load("one", 1, 16), load("other", 2, 16)].concat();
+    let summary = summary_of(&experiment(&texts, &overrides));
+    let (tasks, of_sets) = (&summary["tasks"], summary["tasks"]["sets"].as_array());
+    let of_sets = of_sets.expect("a list");
+    assert_eq!((&tasks["most"], of_sets.len()), (&json!(1), 2));
+    for of in of_sets {
+        // One task at a time is busy for as long as no other is free.
+        assert_eq!((&of["greatest"], &of["mean_busy"]), (&json!(1), &of["full"]));
+    }
+    let number = |of: &Value, key: &str| of[key].as_f64().expect("a number");
+    for key in ["begun", "mean_busy", "mean_thinking"] {
+        let sum: f64 = of_sets.iter().map(|of| number(of, key)).sum();
+        assert!((number(tasks, key) - sum).abs() < 1e-9, "{key}");
+    }
+    let busy = of_sets.iter().map(|of| number(of, "mean_busy"));
+    let [most, all] = [busy.clone().fold(0.0, f64::max), busy.sum()];
+    assert!(number(tasks, "mean_busy") > 1.5 * most, "{all} of which {most}");
+    assert!((number(tasks, "full") - all / 2.0).abs() < 1e-9, "the mean of both");
+    // All reads, programs and erases of collection were tasks; some may be under way at the end.
+    let own = ["reads", "programs"].map(|kind| &summary["flash"][kind]);
+    let moves = [&own[0]["gc_read"], &own[1]["gc_program"], &summary["flash"]["erases"]["erase"]];
+    let moves: f64 = moves.iter().map(|of| number(of, "commands")).sum();
+    assert!((number(tasks, "begun") - moves).abs() <= 2.0, "{} {moves}", tasks["begun"]);
 }
 
 #[test]
@@ -210,7 +248,6 @@ fn what_joins_sets_is_refused() {
             "drive.ftl.scrub",
             "{ interval = \"1 s\", stream = \"collection\", choice = { policy = \"oldest\" } }",
         ),
-        ("drive.ftl.tasks", "{ most = 8 }"),
         ("drive.ftl.gc.idle_gap", "1 ms"),
         ("drive.ftl.gc.at_once", "{ channel = 1 }"),
         ("drive.ftl.gc.background_begins", "quiet-channel"),

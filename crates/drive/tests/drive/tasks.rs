@@ -69,7 +69,7 @@ fn tasks_work_beside_each_other() {
             let one = 64 * (READ + 300 * US) + 4 * 1_500 * US;
             let at_once = u64::from(most.min(4));
             assert_eq!(scrub_ends(&mut bench), one / at_once, "{task} {most}");
-            let counts = bench.device.task_counts().expect("tasks are limited");
+            let counts = bench.device.task_counts().expect("tasks are limited")[0];
             assert_eq!(u64::from(counts.greatest), at_once, "{task} {most}");
         }
     }
@@ -274,7 +274,7 @@ fn collection_that_is_rebuilt_leaves_its_task_to_the_members() {
     let [gc, host] = [Holder::GcRead, Holder::HostRead].map(|of| errors.rebuilds[of as usize]);
     assert!(gc > 10 && host > 10, "{:?}", errors.rebuilds);
     assert!(run.measured().tally().collected > 20);
-    let counts = run.measured().tasks().expect("tasks are limited");
+    let counts = run.measured().tasks().expect("tasks are limited")[0];
     // The program of data is one, and its parity may be one more.
     assert_eq!(counts.greatest, 2);
 }
@@ -316,7 +316,7 @@ fn a_limit_that_is_never_reached_changes_nothing() {
         assert_eq!(with.device().digest(), without.device().digest(), "{drive:?}");
         assert_eq!(with.measured().counters(), without.measured().counters(), "{drive:?}");
         assert_eq!(without.measured().tasks(), None);
-        assert!(with.measured().tasks().expect("tasks are limited").begun > 1_000);
+        assert!(with.measured().tasks().expect("tasks are limited")[0].begun > 1_000);
     }
 }
 
@@ -329,7 +329,7 @@ fn whole_drives_work_with_one_task() {
             let units = run.measured().tally().units;
             let moved = units[Source::Gc as usize] + units[Source::Scrub as usize];
             assert!(moved > 100, "{drive:?}: {units:?}");
-            let counts = run.measured().tasks().expect("tasks are limited");
+            let counts = run.measured().tasks().expect("tasks are limited")[0];
             assert_eq!(counts.greatest, 1, "{drive:?}");
             // One task at a time is never under way for longer than the run.
             let all = counts.busy_ns + counts.thinking_ns;

@@ -65,7 +65,7 @@ pub fn without_joins(text: &str) -> String {
     ] {
         with = with.replace(joined, plain);
     }
-    without_lines(&with, &["region = ", "parity = ", "superblock = ", "tasks = ", "rounds = "])
+    without_lines(&with, &["region = ", "parity = ", "superblock = ", "rounds = "])
 }
 
 /// Requests of each workload of an experiment whose sets are compared.

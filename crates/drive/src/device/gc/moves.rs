@@ -175,7 +175,7 @@ impl Gc {
         }
         self.jobs[bin].staged.drain(..taken);
         if base.flash.payloads.count(payload) == 0 {
-            base.give_task_back();
+            base.give_task_back(base.set_of_bin(bin));
             return base.flash.payloads.remove(payload);
         }
         self.jobs[bin].writes += 1;

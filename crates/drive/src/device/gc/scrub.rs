@@ -44,7 +44,7 @@ impl Gc {
             op.is_scrubbing() || op.is_collection() && base.space.task(op.bin).scrubs
         };
         base.time.agenda.events().all(|event| match event {
-            Event::Scrub | Event::ScrubAgain | Event::Think => true,
+            Event::Scrub | Event::ScrubAgain | Event::Think(_) => true,
             Event::Undecoded(op)
             | Event::Programmed(op)
             | Event::Array(op)

@@ -3,31 +3,31 @@
 use crate::device::Base;
 use crate::device::gc::Gc;
 use crate::device::tasks::{Job, Step};
-use ftl::BinId;
+use ftl::{BinId, SetId};
 
 impl Gc {
-    /// A task has thought: others go on.
+    /// A task of a set has thought: others go on.
     #[cold]
     #[inline(never)]
-    pub(in crate::device) fn thought(&mut self, base: &mut Base) {
-        base.task_thought();
-        self.go_on_with_tasks(base);
+    pub(in crate::device) fn thought(&mut self, base: &mut Base, set: SetId) {
+        base.task_thought(set);
+        self.go_on_with_tasks(base, set);
     }
 
-    /// Lets those go on that wait for a task, as long as one is free.
+    /// Lets those of a set go on that wait for a task, as long as one is free.
     #[cold]
     #[inline(never)]
-    pub(in crate::device) fn go_on_with_tasks(&mut self, base: &mut Base) {
-        while let Some(job) = base.next_task() {
+    pub(in crate::device) fn go_on_with_tasks(&mut self, base: &mut Base, set: SetId) {
+        while let Some(job) = base.next_task(set) {
             match job {
                 Job::Collection(bin) => {
                     self.write_whole_batches(base, bin);
                     self.collect(base, bin);
                 }
                 Job::Scrubbing(bin) => self.scrub_on(base, bin),
-                Job::Patrol => self.go_on_polling(base),
+                Job::Patrol(_) => self.go_on_polling(base),
             }
-            base.end_call();
+            base.end_call(set);
         }
     }
 

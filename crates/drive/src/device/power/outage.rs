@@ -358,7 +358,7 @@ impl Device {
             errors.begin_anew();
         }
         if let Some(tasks) = &mut base.tasks {
-            tasks.begin_anew(base.time.now);
+            tasks.iter_mut().for_each(|of| of.begin_anew(base.time.now));
         }
         port.begin_anew();
     }

@@ -7,7 +7,7 @@ use crate::device::space::Space;
 use crate::device::space::home::Task;
 use crate::device::space::waits::SpaceSnapshot;
 use engine::Instant;
-use ftl::{BinId, PoolId};
+use ftl::{BinId, PoolId, SetId};
 use metrics::Snapshot;
 
 /// Bins.
@@ -43,14 +43,15 @@ impl Space {
     pub(in crate::device) fn parked(&self, bin: BinId) -> &[(OpId, SpaceSnapshot)] {
         &self.bins[bin].parked
     }
-    /// Programs of collection and scrubbing that are parked, in all bins.
+    /// Programs of collection and scrubbing that are parked, in all bins of an NVM set.
     #[inline]
-    pub(in crate::device) fn parked_moves(&self) -> u32 {
-        self.parked_moves
+    pub(in crate::device) fn parked_moves(&self, set: SetId) -> u32 {
+        self.parked_moves[set]
     }
     /// Notes that a parked program goes on.
     pub(in crate::device) fn note_resumed(&mut self, op: &Op) {
-        self.parked_moves -= u32::from(op.is_collection());
+        let set = self.ftl.layout.set_of_bin(op.bin);
+        self.parked_moves[set] -= u32::from(op.is_collection());
     }
     /// Takes the parked programs of a bin.
     #[inline]

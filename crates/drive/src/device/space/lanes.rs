@@ -90,7 +90,7 @@ impl Base {
         }
         let id = self.ask_at(at, Holder::Parity, (class, owner), transfer);
         if self.flash.op(id).is_collection() {
-            self.begin_task();
+            self.begin_task(self.flash.op(id).bin);
         }
     }
 

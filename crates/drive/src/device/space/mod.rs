@@ -15,7 +15,7 @@ mod why;
 
 use crate::config::{BufferConfig, DriveConfig};
 use engine::Column;
-use ftl::{BinId, Ftl, Pacing, PoolId};
+use ftl::{BinId, BySet, Ftl, Pacing, PoolId};
 use guests::Guests;
 use home::Home;
 use nand::CopyBackPages;
@@ -49,8 +49,8 @@ pub struct Space {
     starved: Vec<BinId>,
     /// Bins in which an in-plane read-modify-write was parked for want of space.
     parked_parts: Vec<BinId>,
-    /// Programs of collection and scrubbing that are parked.
-    parked_moves: u32,
+    /// Programs of collection and scrubbing that are parked, by NVM set.
+    parked_moves: BySet<u32>,
     /// True once a pool was without space.
     was_starved: bool,
     /// True if data has become invalid during the present event; used only if idle groups react to
@@ -77,7 +77,7 @@ impl Space {
             to_collect: Vec::new(),
             starved: Vec::new(),
             parked_parts: Vec::new(),
-            parked_moves: 0,
+            parked_moves: BySet::from_fn(layout.set_count(), |_| 0),
             was_starved: false,
             has_died: false,
             due_pools: Vec::new(),
@@ -111,7 +111,7 @@ impl Space {
         }
         self.spaces = Column::from_fn(layout.bins as usize, |_| waits::Space::default());
         self.bins = Column::from_fn(layout.bins as usize, |_| Home::default());
-        self.parked_moves = 0;
+        self.parked_moves.iter_mut().for_each(|of| *of = 0);
         self.was_starved = false;
         (self.has_died, self.has_others) = (false, false);
         self.due_pools.clear();

@@ -301,7 +301,8 @@ impl Placement for Space {
         self.spaces[bin].settle(now, unit);
         let snapshot = *self.spaces[bin].totals();
         self.bins[bin].parked.push((id, snapshot));
-        self.parked_moves += u32::from(op.is_collection());
+        let set = self.ftl.layout.set_of_bin(bin);
+        self.parked_moves[set] += u32::from(op.is_collection());
         if op.kind == OpKind::Modify && !self.parked_parts.contains(&bin) {
             self.parked_parts.push(bin);
         }

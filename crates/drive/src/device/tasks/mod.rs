@@ -1,5 +1,5 @@
 //! The firmware's tasks: operations of collection, wear-leveling and scrubbing, and reads for rebuilds,
-//! of which only some may be under way at a time (`ftl.tasks`).
+//! of which only some may be under way at a time in each NVM set (`ftl.tasks`).
 //!
 //! A task lasts from the request of its operation until the operation has ended, and then for the time
 //! to think. What would begin one more waits: operations that are requested later as they are, and jobs,
@@ -12,8 +12,9 @@ mod tests;
 
 use crate::device::flash::Ask;
 use engine::{Instant, Span};
-use ftl::{BinId, TasksConfig};
+use ftl::{BinId, SetId, TasksConfig};
 use std::collections::VecDeque;
+use std::iter::Sum;
 
 /// Work that begins operations one by one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,8 +23,8 @@ pub enum Job {
     Collection(BinId),
     /// The scrubbing of a bin, as a task of its own.
     Scrubbing(BinId),
-    /// Reads of scrubbing that find out if a block is to be moved.
-    Patrol,
+    /// Reads of scrubbing in an NVM set that find out if a block is to be moved.
+    Patrol(SetId),
 }
 
 /// The operation that a job would begin next.
@@ -53,7 +54,7 @@ enum Write {
     Program(Job),
 }
 
-/// Tasks under way, and what waits for one.
+/// Tasks of an NVM set that are under way, and what waits for one.
 #[derive(Clone)]
 pub struct Tasks {
     // ---- constant ----
@@ -105,6 +106,19 @@ impl TaskCounts {
             full: self.full - earlier.full,
             greatest: self.greatest,
         }
+    }
+}
+
+/// Counts of several NVM sets together: the greatest number is that of any set.
+impl Sum for TaskCounts {
+    fn sum<I: Iterator<Item = Self>>(counts: I) -> Self {
+        counts.fold(Self::default(), |sum, of| Self {
+            begun: sum.begun + of.begun,
+            busy_ns: sum.busy_ns + of.busy_ns,
+            thinking_ns: sum.thinking_ns + of.thinking_ns,
+            full: sum.full + of.full,
+            greatest: sum.greatest.max(of.greatest),
+        })
     }
 }
 

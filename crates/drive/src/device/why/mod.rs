@@ -296,7 +296,8 @@ impl Walk<'_> {
 
     /// A read that is over, but for its data.
     fn aside(&self, name: &str) -> String {
-        let tasks = self.device.base.tasks.as_ref().filter(|tasks| tasks.holds_members());
+        let tasks = self.device.base.tasks.as_ref().map(|tasks| &tasks[self.set]);
+        let tasks = tasks.filter(|tasks| tasks.holds_members());
         let rest = tasks.map_or(String::new(), |tasks| {
             let most = counted(tasks.most(), "task");
             format!("; reads of its stripe may wait, because the firmware has {most} at a time")
@@ -331,7 +332,7 @@ impl Walk<'_> {
                 (Some(block), words)
             }
             Rest::Task => {
-                let most = base.tasks.as_ref().map_or(0, |tasks| tasks.most());
+                let most = base.tasks.as_ref().map_or(0, |tasks| tasks.first().most());
                 let most = counted(most, "task");
                 let words = format!(
                     "the collection of bin {number} waits, because the firmware has {most} at a time"

@@ -147,7 +147,7 @@ impl Gc {
             }
         }
         if base.flash.payloads.count(payload) == 0 {
-            base.give_task_back();
+            base.give_task_back(base.set_of_bin(bin));
             return base.flash.payloads.remove(payload);
         }
         self.scrub_job(bin).writes += 1;

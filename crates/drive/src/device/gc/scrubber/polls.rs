@@ -41,7 +41,7 @@ impl Gc {
                 continue;
             }
             let patrols = base.space.ftl.scrub_needs().patrol.is_some();
-            if patrols && !base.takes_task(Job::Patrol, Step::Read) {
+            if patrols && !base.takes_task(Job::Patrol(base.set_of_bin(bin)), Step::Read) {
                 return;
             }
             self.scrubber().pending.remove(index);
@@ -53,7 +53,7 @@ impl Gc {
                         true => self.patrol(base, bin, block),
                     }
                 }
-                None if patrols => base.give_task_back(),
+                None if patrols => base.give_task_back(base.set_of_bin(bin)),
                 None => {}
             }
         }
