@@ -19,6 +19,7 @@ import pytest
 import flashscape as fs
 from flashscape.errors import ConfigError, OutputError
 from flashscape.fleet.correlation import Course, correlation
+from flashscape.fleet.merged import Merger
 from flashscape.fleet.spread import spread
 from flashscape.sweep import SilentSweep, sharing
 
@@ -61,6 +62,25 @@ def plain(summary):
     kept = json.loads(json.dumps(summary))
     del kept["host_cpu_seconds"]
     return kept
+
+
+def test_what_a_drive_programs_counts_without_writes_of_hosts(base):
+    base["drive"]["ftl"]["gc"] = {"idle_gap": "10 us"}
+    base["precondition"] = {"fill": "random", "age": {"overwrites": 1.0}}
+    base["workload"][0] = {
+        "name": "host",
+        "reads": "100 %",
+        "arrivals": {"process": "poisson", "rate": "100 IOPS"},
+    }
+    result = fs.run(base)
+    merger = Merger()
+    merger.add(result)
+    merger.add(result)
+    told = merger.summary()["write_amplification"]
+    assert told["host_bytes"] == 0
+    assert told["gc"] is None
+    own = result.summary["write_amplification"]["programmed_bytes"]["gc"]
+    assert told["programmed_bytes"]["gc"] == 2 * own > 0
 
 
 # One drive and all of them.
@@ -189,7 +209,14 @@ def test_merged_figures_are_those_of_the_pooled_requests(base, fleet_of, tmp_pat
         for result in results
     )
     assert fleet.write_amplification == pytest.approx(programmed / written, rel=1e-12)
+    told = fleet.document["write_amplification"]["programmed_bytes"]
+    for source in ("host", "gc", "padding"):
+        of_drives = (r.summary["write_amplification"]["programmed_bytes"] for r in results)
+        assert told[source] == sum(each[source] for each in of_drives)
     wear = fleet.document["wear"]
+    blocks = pl.concat(result.wear for result in results).filter(pl.col("state") != "bad")
+    assert wear["erase_count"]["mean"] == blocks["erases"].sum() / blocks.height
+    assert wear["good_blocks"] == blocks.height
     assert wear["erases"] == sum(result.summary["wear"]["erases"] for result in results)
     # The table of reads for queries is that of the log.
     for number, log in enumerate(logs, 1):

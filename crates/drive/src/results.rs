@@ -240,6 +240,17 @@ fn detours(measured: &Measured) -> Value {
     })
 }
 
+/// The sources of programmed data, by their names in results.
+const SOURCES: [(Source, &str); 7] = [
+    (Source::Host, "host"),
+    (Source::Gc, "gc"),
+    (Source::Padding, "padding"),
+    (Source::Scrub, "scrub"),
+    (Source::Summary, "summary"),
+    (Source::Parity, "parity"),
+    (Source::Rebuild, "rebuild"),
+];
+
 /// Bytes programmed over bytes that hosts wrote, in all and by source; null if hosts wrote none.
 fn write_amplification(measured: &Measured, layout: &Layout) -> Value {
     let written: u64 = measured
@@ -253,15 +264,15 @@ fn write_amplification(measured: &Measured, layout: &Layout) -> Value {
         |units: u64| (written > 0).then(|| (units * layout.unit_bytes) as f64 / written as f64);
     let mut table = json!({
         "total": ratio(tally.units.iter().sum()),
-        "host": ratio(tally.units[Source::Host as usize]),
-        "gc": ratio(tally.units[Source::Gc as usize]),
-        "padding": ratio(tally.units[Source::Padding as usize]),
-        "scrub": ratio(tally.units[Source::Scrub as usize]),
-        "summary": ratio(tally.units[Source::Summary as usize]),
-        "parity": ratio(tally.units[Source::Parity as usize]),
-        "rebuild": ratio(tally.units[Source::Rebuild as usize]),
         "host_bytes": written,
     });
+    let mut programmed = json!({});
+    for (source, name) in SOURCES {
+        let units = tally.units[source as usize];
+        table[name] = json!(ratio(units));
+        programmed[name] = (units * layout.unit_bytes).into();
+    }
+    table["programmed_bytes"] = programmed;
     if layout.superblocks.is_some() {
         // By the data that it protects.
         let of = |stream: Stream| ratio(tally.parity_of[stream as usize]);
@@ -284,6 +295,7 @@ fn wear(drives: &[&Ftl], nand: &NandConfig, measured: &Measured) -> Value {
         "erase_count": spread(&counts),
         "erases": measured.tally().erases,
         "erases_since_new": drives.iter().map(|ftl| ftl.tally.erases).sum::<u64>(),
+        "good_blocks": counts.len(),
         "bad_blocks": bad,
         "retired": measured.tally().retired,
         "migrations": measured.tally().migrations,

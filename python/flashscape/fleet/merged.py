@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from flashscape import units
 from flashscape.latency import KINDS, PERCENTILES, Latency
 from flashscape.percentiles import beyond
 
@@ -36,11 +35,11 @@ class Merger:
         self._histograms: list[pl.DataFrame] = []
         self._programmed = dict.fromkeys(_SOURCES, 0)
         self._host_bytes = 0
-        self._unit_bytes = 1
         self._wear: dict[str, int] = dict.fromkeys(
-            ("erases", "erases_since_new", "bad_blocks", "retired", "migrations"), 0
+            ("erases", "erases_since_new", "good_blocks", "bad_blocks", "retired", "migrations"), 0
         )
         self._erase_counts: list[dict[str, float]] = []
+        self._erases_of_blocks = 0
 
     def add(self, result: Result) -> None:
         """Add the results of a drive."""
@@ -59,6 +58,9 @@ class Merger:
             self._wear[key] += summary["wear"][key]
         if summary["wear"]["erase_count"] is not None:
             self._erase_counts.append(summary["wear"]["erase_count"])
+            # The mean is that of a whole number, which 53 bits of a float distinguish.
+            mean = summary["wear"]["erase_count"]["mean"]
+            self._erases_of_blocks += round(mean * summary["wear"]["good_blocks"])
 
     def _add_group(self, name: str, kind: str, figures: dict[str, Any]) -> None:
         group = self._groups.setdefault(
@@ -76,13 +78,9 @@ class Merger:
 
     def _add_writes(self, summary: dict[str, Any]) -> None:
         ratios = summary["write_amplification"]
-        written = ratios["host_bytes"]
-        self._unit_bytes = units.size_of(summary["config"]["drive"]["ftl"]["unit"])
-        self._host_bytes += written
+        self._host_bytes += ratios["host_bytes"]
         for source in _SOURCES:
-            # Ratios are of whole units, which 53 bits of a float distinguish.
-            programmed = (ratios[source] or 0.0) * written / self._unit_bytes
-            self._programmed[source] += round(programmed)
+            self._programmed[source] += ratios["programmed_bytes"][source]
 
     def histogram(self) -> pl.DataFrame:
         """Return a row for each bucket with requests, by initiator and kind."""
@@ -111,17 +109,21 @@ class Merger:
 
     def _amplification(self) -> dict[str, Any]:
         written = self._host_bytes
-        bytes_of = {source: n * self._unit_bytes for source, n in self._programmed.items()}
-        total = sum(bytes_of.values())
-        ratios = {source: each / written if written else None for source, each in bytes_of.items()}
-        return {"total": total / written if written else None, **ratios, "host_bytes": written}
+        total = sum(self._programmed.values())
+        ratios = {of: each / written if written else None for of, each in self._programmed.items()}
+        return {
+            "total": total / written if written else None,
+            **ratios,
+            "programmed_bytes": dict(self._programmed),
+            "host_bytes": written,
+        }
 
     def _spread(self) -> dict[str, float] | None:
         """Return mean, least and greatest erase count of blocks."""
         if not self._erase_counts:
             return None
         return {
-            "mean": sum(each["mean"] for each in self._erase_counts) / len(self._erase_counts),
+            "mean": self._erases_of_blocks / self._wear["good_blocks"],
             "min": min(each["min"] for each in self._erase_counts),
             "max": max(each["max"] for each in self._erase_counts),
         }
