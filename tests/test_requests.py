@@ -41,7 +41,7 @@ def logged(mixed, tmp_path_factory) -> tuple[fs.Result, pl.DataFrame]:
 
 def test_blame_sums_to_the_latency(logged):
     _, rows = logged
-    assert len(STATES) == 46
+    assert len(STATES) == 47
     assert (rows.select(pl.sum_horizontal(STATES)).to_series() == rows["latency_ns"]).all()
     assert (rows["finished_ns"] - rows["arrived_ns"] == rows["latency_ns"]).all()
 

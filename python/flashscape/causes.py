@@ -98,6 +98,12 @@ CAUSES = (
         ("wait_task",),
     ),
     Cause(
+        "limit of programs",
+        "waiting until fewer programs are outstanding",
+        "#01665e",
+        ("wait_pressure",),
+    ),
+    Cause(
         "erases",
         "waiting behind erases",
         "#a50f15",

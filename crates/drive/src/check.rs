@@ -18,6 +18,7 @@ mod memory;
 mod notes;
 mod parity;
 mod partial;
+mod pressure;
 mod recovery;
 mod rounds;
 mod scaled;
@@ -196,6 +197,7 @@ fn check_without_effect(experiment: &Experiment, problems: &mut Problems) {
     check_untimed(experiment, problems);
     scrub::check(drive, problems);
     tasks::check(experiment, problems);
+    pressure::check(experiment, problems);
     if drive.scheduler.bypass.keeps_order() || drive.scheduler.rounds.is_some() {
         // Writes keep their rank at a full buffer.
         let writes = |workload: &WorkloadConfig| {

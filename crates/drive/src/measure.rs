@@ -1,7 +1,9 @@
 //! The measurements of a run: latencies, blame and the slowest requests by initiator and kind, time
 //! series, and the work of the flash.
 
-use crate::device::{Completion, Counters, Device, ErrorCounters, ScrubCounts, TaskCounts};
+use crate::device::{
+    Completion, Counters, Device, ErrorCounters, PressureCounts, ScrubCounts, TaskCounts,
+};
 use crate::experiment::Experiment;
 use crate::requests::RequestLog;
 use engine::ids::Id;
@@ -100,6 +102,8 @@ pub struct Mark {
     errors: Option<ErrorCounters>,
     scrub: Option<ScrubCounts>,
     tasks: Option<Vec<TaskCounts>>,
+    /// Outstanding programs by NVM set; empty without a limit.
+    pressure: Vec<PressureCounts>,
     tally: Tally,
     /// The same by NVM set.
     tallies: Vec<Tally>,
@@ -151,6 +155,9 @@ impl Measurable for Device {
             errors: self.errors().cloned(),
             scrub: self.scrub_counts(),
             tasks: self.task_counts(),
+            pressure: (0..self.ftl().layout.set_count())
+                .filter_map(|set| self.pressure_counts(SetId(set)))
+                .collect(),
             tally: self.ftl().tally,
             tallies: (0..self.ftl().layout.set_count())
                 .map(|set| self.ftl().tally_of(SetId(set)))
@@ -170,6 +177,7 @@ impl Mark {
         self.counters = self.counters.plus(&other.counters);
         self.tally = [self.tally, other.tally].into_iter().sum();
         self.tallies.append(&mut other.tallies);
+        self.pressure.append(&mut other.pressure);
         self.units.append(&mut other.units);
         self.channels.append(&mut other.channels);
         self.held = self.held.zip(other.held).map(|(one, other)| [one, other].concat());
@@ -481,6 +489,12 @@ impl Measured {
         let (begin, end) = self.marks();
         let of_sets = end.tasks.iter().flatten().zip(begin.tasks.iter().flatten());
         end.tasks.as_ref().map(|_| of_sets.map(|(end, begin)| end.since(begin)).collect())
+    }
+    /// Programs of an NVM set that were counted, if the number of outstanding ones is limited.
+    pub fn pressure(&self, set: SetId) -> Option<PressureCounts> {
+        let (begin, end) = self.marks();
+        let of = |mark: &Mark| mark.pressure.get(set.index()).copied();
+        Some(of(end)?.since(&of(begin)?))
     }
     /// Units and erases that were counted.
     pub fn tally(&self) -> Tally {

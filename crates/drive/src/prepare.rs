@@ -243,6 +243,7 @@ pub fn preparation(experiment: &Experiment) -> Option<Value> {
     forget(&mut awake["ftl"], "read_recovery");
     forget(&mut awake["ftl"], "read_recovery_levels");
     forget(&mut awake["ftl"], "tasks");
+    forget(&mut awake["ftl"], "pressure");
     if let Some(sets) = &drive.ftl.sets {
         awake["ftl"]["sets"] = json!([sets.channels, sets.dies]);
     }

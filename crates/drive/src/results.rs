@@ -5,6 +5,7 @@ mod endurance;
 mod errors;
 mod failures;
 mod notes;
+mod pressure;
 mod recovery;
 mod scrub;
 mod sets;
@@ -97,6 +98,7 @@ pub fn summary(
         "errors": errors::of_run(run, measured),
         "scrub": scrub::of_run(run, experiment, measured),
         "tasks": tasks::of_run(experiment, measured),
+        "pressure": pressure::of_run(experiment, measured, checked.layout.set_count()),
         "precondition": precondition(run.history()),
         "traces": traces(surveys),
         "notes": notes,

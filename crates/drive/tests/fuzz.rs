@@ -95,13 +95,14 @@ fn campaign() {
         Some("windows") => Some("\nwindows = { dtwin"),
         Some("array") => Some("array = {"),
         Some("scrubbing") => Some("\ntask = \"own\""),
+        Some("pressure") => Some("\npressure = {"),
         Some("tasks") => Some("\ntasks = {"),
         _ => None,
     };
     let only = only.filter(|_| has.is_none()).map(|only| {
         let known = Kind::ALL.into_iter().find(|kind| kind.name() == only);
         known.expect(
-            "FLASHSCAPE_FUZZ_ONLY is drive, trace, text, failures, faults, superblocks, sets, windows, array, scrubbing or tasks",
+            "FLASHSCAPE_FUZZ_ONLY is drive, trace, text, failures, faults, superblocks, sets, windows, array, scrubbing, pressure or tasks",
         )
     });
     let campaign = Campaign {

@@ -78,6 +78,10 @@ pub struct FtlConfig {
     /// Predictable latency: windows in which maintenance is deferred, in each NVM set. Default: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub windows: Option<WindowsConfig>,
+    /// Limit of the programs of an NVM set that are outstanding: of host data, of garbage collection and of
+    /// wear-leveling. A drive without sets is one. Default: no limit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pressure: Option<PressureConfig>,
 }
 
 impl FtlConfig {
@@ -199,6 +203,17 @@ impl TasksConfig {
     pub fn think(&self) -> Span {
         self.think.map_or(Span::ZERO, |think| think.span())
     }
+}
+
+/// Limit of outstanding programs, so that reads meet few of them. Source: [IODET],
+/// "managing pressure".
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PressureConfig {
+    /// Most programs and copy-backs of an NVM set that have been requested and have not ended. What would
+    /// request one more waits.
+    #[schemars(range(min = 1, max = 1_000_000))]
+    pub programs: u32,
 }
 
 /// Windows of predictable latency: in a deterministic window (DTWIN) maintenance is deferred, and in a

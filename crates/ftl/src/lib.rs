@@ -61,7 +61,7 @@ pub use allocation::{
 pub use blocks::{BlockState, Source, Tally};
 pub use config::{
     BadBlocksConfig, FtlConfig, OverProvisioning, ParityConfig, ParityFlush, PartialWrites,
-    RebuildConfig, SuperblockConfig, TasksConfig, WidthConfig, WindowsConfig,
+    PressureConfig, RebuildConfig, SuperblockConfig, TasksConfig, WidthConfig, WindowsConfig,
 };
 pub use exposure::Age;
 pub use factory::FactoryBlocks;

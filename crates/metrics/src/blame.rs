@@ -201,6 +201,8 @@ states! {
     SpaceErase => "wait_space_erase",
     /// No free space, and garbage collection is not running.
     SpaceIdle => "wait_space_gc_idle",
+    /// Waits until fewer programs of its NVM set are outstanding.
+    Pressure => "wait_pressure",
     /// Waits for the buffer's memory, busy with data of other requests.
     BufferBusy => "wait_buffer_memory",
     /// Waits for the link to the host, busy with other requests.
@@ -408,7 +410,7 @@ const HELD: u64 = 1 << State::UnitGcRead as u32
 
 /// Masks of the states by phase in the life of an operation: one bit per state.
 const WAIT: u64 = (1 << (State::BufferFull as u32 + 1)) - 1;
-const SPACE: u64 = (1 << (State::SpaceIdle as u32 + 1)) - 1 - WAIT;
+const SPACE: u64 = (1 << (State::Pressure as u32 + 1)) - 1 - WAIT;
 const SERVICE: u64 = ALL - WAIT - SPACE;
 const ALL: u64 = (1 << STATES) - 1;
 

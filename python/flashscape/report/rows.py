@@ -11,7 +11,7 @@ from flashscape.host_writes import why_not_one
 from flashscape.latency import KINDS
 from flashscape.regions import FOUNDED
 from flashscape.report.errors import errors
-from flashscape.report.sets import endurance, sets, windows
+from flashscape.report.sets import endurance, pressure, sets, windows
 from flashscape.report.table import Rows
 
 if TYPE_CHECKING:
@@ -357,6 +357,7 @@ def everything(result: Measured, chosen: str | Iterable[float | str] | None = No
         members(result),
         sets(result),
         endurance(result),
+        pressure(result),
         windows(result),
         drive(result),
     ]

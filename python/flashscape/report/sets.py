@@ -1,4 +1,4 @@
-"""NVM sets and their windows of predictable latency as rows of text."""
+"""NVM sets, their limits and their windows of predictable latency as rows of text."""
 
 from __future__ import annotations
 
@@ -52,6 +52,23 @@ def _worn(of: dict[str, Any]) -> tuple[str, ...]:
 
 def _ratio(ratio: float | None) -> str:
     return "–" if ratio is None else f"{ratio:.2f}"
+
+
+def pressure(result: Measured) -> Rows:
+    """Return the outstanding programs of each NVM set; no rows without a limit of them."""
+    found = result.summary.get("pressure") or []
+    rows = [
+        (
+            _named(of, found),
+            f"{of['programs']:,}",
+            units.percent(of["waited"] / of["programs"]) if of["programs"] else "–",
+            f"{of['mean']:.2f} of {of['most']:,}",
+            units.percent(of["full"]),
+        )
+        for of in found
+    ]
+    head = ("part", "programs", "waited", "outstanding, mean", "time at the limit")
+    return Rows("Limit of outstanding programs", head, rows, 1)
 
 
 def windows(result: Measured) -> Rows:

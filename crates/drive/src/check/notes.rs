@@ -2,7 +2,7 @@
 
 use super::flash::of_gangs;
 use super::space::Start;
-use super::{faults, scaled};
+use super::{faults, pressure, scaled};
 use crate::experiment::Experiment;
 use crate::precondition::filled_units;
 use ftl::Layout;
@@ -29,6 +29,7 @@ pub fn notes(experiment: &Experiment, layout: &Layout, start: Start<'_>) -> Vec<
     {
         notes.push(format!("a block that rate-limiting would pass over (less than {:.4} % of the mean life left, ftl.wear.age_variance) is one for migration already (retirement_age {retirement}): rate-limiting acts only where migration finds no data to move", 100.0 * (1.0 - variance.fraction())).replace(".0000 %", " %"));
     }
+    notes.extend(pressure::note(experiment));
     notes.extend(faults::note(experiment));
     notes.extend(scaled::note(experiment, layout));
     notes

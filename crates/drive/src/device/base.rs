@@ -37,7 +37,7 @@ pub struct Base {
     pub errors: Option<Box<Errors>>,
     /// The firmware's tasks, if their number is limited.
     pub tasks: Option<Box<BySet<Tasks>>>,
-    /// True if ends of operations concern errors or tasks.
+    /// True if ends of operations concern errors, tasks, windows or the number of programs.
     pub watches_ends: bool,
     /// The loss of data for good, in words, if there was one: the drive does nothing any more.
     loss: Option<String>,
@@ -70,14 +70,17 @@ impl Base {
             .tasks
             .as_ref()
             .map(|tasks| Box::new(BySet::from_fn(sets, |_| Tasks::new(tasks))));
-        if tasks.is_some() {
+        if tasks.is_some() || config.ftl.pressure.is_some() {
             flash.keep_moves_apart();
         }
         Self {
             time: Time { now: Instant::START, agenda: Agenda::new() },
             decode: flash.timing().decode,
             flash,
-            watches_ends: errors.is_some() || tasks.is_some() || config.ftl.windows.is_some(),
+            watches_ends: errors.is_some()
+                || tasks.is_some()
+                || config.ftl.windows.is_some()
+                || config.ftl.pressure.is_some(),
             errors,
             tasks,
             xor: config.ftl.superblock.map_or(config.ftl.xor(), |of| of.xor()),
@@ -306,9 +309,13 @@ impl Base {
         let present = self.space_snapshot(bin);
         self.space.count_without_space(pool, self.time.now, present);
     }
-    /// The bin that takes a pool's next batch; if no bin has space, that is noted.
+    /// The bin that takes a pool's next batch, for which a program may be requested now; if no bin has
+    /// space, that is noted.
     #[inline(always)]
     pub fn choose_bin(&mut self, pool: PoolId) -> Option<BinId> {
+        if self.space.pressure.is_some() && !self.takes_credit_of_pool(pool) {
+            return None;
+        }
         let bin = self.space.choose_bin(pool);
         if bin.is_none() && self.space.starves_anew(pool) {
             let blamed = self.space.blamed_bin(pool);
@@ -331,7 +338,11 @@ impl Base {
             self.note_resumed_moves(bin);
         }
         let parked = parked.into_iter().map(|(id, _)| id);
-        self.flash.resume(&mut self.time, &mut self.space, parked);
+        if self.space.pressure.is_some() {
+            self.resume_within_limit(self.set_of_bin(bin), parked);
+        } else {
+            self.flash.resume(&mut self.time, &mut self.space, parked);
+        }
         self.space.call_pool(self.space.ftl.layout.pool_of_bin(bin));
     }
 }

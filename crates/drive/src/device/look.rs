@@ -1,8 +1,10 @@
 //! Inspection of a drive.
 
-use crate::device::{Counters, Device, ErrorCounters, RequestId, ScrubCounts, TaskCounts};
+use crate::device::{
+    Counters, Device, ErrorCounters, PressureCounts, RequestId, ScrubCounts, TaskCounts,
+};
 use engine::Instant;
-use ftl::Ftl;
+use ftl::{Ftl, SetId};
 use host::Command;
 use metrics::Blame;
 
@@ -59,6 +61,10 @@ impl Device {
     pub fn task_counts(&mut self) -> Option<Vec<TaskCounts>> {
         self.base.task_counts()
     }
+    /// Counts of an NVM set's programs, if the number of outstanding ones is limited.
+    pub fn pressure_counts(&mut self, set: SetId) -> Option<PressureCounts> {
+        self.base.pressure_counts(set)
+    }
     /// Commands submitted and not completed.
     pub fn outstanding(&self) -> u32 {
         self.base.outstanding()
@@ -107,6 +113,9 @@ impl Device {
         self.base.flash.begin_counting();
         if let Some(tasks) = &mut self.base.tasks {
             tasks.iter_mut().for_each(|of| of.begin_counting(self.base.time.now));
+        }
+        if let Some(pressure) = &mut self.base.space.pressure {
+            pressure.begin_counting(self.base.time.now);
         }
     }
     /// Bytes that commands and their operations take while they are under way.

@@ -204,7 +204,11 @@ impl Device {
                         let set = base.set_of_bin(base.flash.op(op).bin);
                         write[set].part_started(base, op);
                     }
-                    Note::TurnedToRead(bin) => gc.turned_to_read(bin),
+                    Note::TurnedToRead(bin) => {
+                        gc.turned_to_read(bin);
+                        base.give_credit_back(bin);
+                    }
+                    Note::Credits(set) => gc.go_on_with_credits(base, &mut write[set], set),
                     Note::Strained(block, strain) => {
                         base.space.ftl.note_strain(block, strain.ramps, strain.pulses);
                     }
@@ -227,6 +231,8 @@ impl Device {
                     // A program that waits for space has given its task back.
                     gc.go_on_with_tasks(base, base.set_of_bin(bin));
                 }
+                // A program that waits for space has given its credit back.
+                base.call_for_credits(bin);
                 if base.space.has_parked_parts() {
                     write[base.set_of_bin(bin)].turn_parked_away(base, &mut port.requests);
                 }
@@ -235,7 +241,7 @@ impl Device {
             } else if base.space.take_died() {
                 gc.retry_thwarted(base);
             } else {
-                return;
+                return base.audit_pressure();
             }
         }
     }

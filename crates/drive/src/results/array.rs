@@ -2,8 +2,8 @@
 //! are those of all drives together, and `array` with the plan, each drive and each member.
 
 use super::{
-    Outcome, Scope, collection, detours, endurance, flash, initiator, notes, precondition, steady,
-    tables, together, traces, wear, window_counts, write_amplification,
+    Outcome, Scope, collection, detours, endurance, flash, initiator, notes, precondition, pressure,
+    steady, tables, together, traces, wear, window_counts, write_amplification,
 };
 use crate::array::ArrayRun;
 use crate::check::Checked;
@@ -64,6 +64,7 @@ pub fn summary(
         "errors": Value::Null,
         "scrub": Value::Null,
         "tasks": Value::Null,
+        "pressure": Value::Null,
         "precondition": precondition(&run.drives().histories[0]),
         "traces": traces(surveys),
         "notes": notes,
@@ -83,7 +84,7 @@ fn of_array(run: &ArrayRun, experiment: &Experiment, layout: &Layout) -> Value {
     json!({
         "plan": plan(run),
         "drives": (0..drives).map(|index| drive(run, experiment, layout, index)).collect::<Vec<_>>(),
-        "members": (0..members).map(|index| member(run, layout, index)).collect::<Vec<_>>(),
+        "members": (0..members).map(|index| member(run, experiment, layout, index)).collect::<Vec<_>>(),
     })
 }
 
@@ -135,7 +136,7 @@ fn drive(run: &ArrayRun, experiment: &Experiment, layout: &Layout, index: u32) -
 }
 
 /// A member: a drive, or an NVM set of one.
-fn member(run: &ArrayRun, layout: &Layout, index: u32) -> Value {
+fn member(run: &ArrayRun, experiment: &Experiment, layout: &Layout, index: u32) -> Value {
     let measured = run.measured();
     let sets = layout.set_count();
     json!({
@@ -143,6 +144,7 @@ fn member(run: &ArrayRun, layout: &Layout, index: u32) -> Value {
         "drive": index / sets,
         "nvm_set": (sets > 1).then_some(index % sets + 1),
         "windows": window_counts(&run.drives().devices[(index / sets) as usize], SetId(index % sets)),
+        "pressure": pressure::of_set(experiment, measured, SetId(index), index % sets + 1),
         "work": work(&measured.tally_of(SetId(index)), layout),
     })
 }

@@ -86,6 +86,7 @@ fn scene(state: State) -> fn() {
         State::SpaceGcRead | State::SpaceGcProgram | State::SpaceErase => {
             a_write_without_space_waits_for_what_collection_does
         }
+        State::Pressure => a_write_behind_the_limit_of_programs,
         State::SpaceIdle => a_write_without_space_waits_for_a_trim,
         State::LinkBusy => a_link_busy_with_others,
         State::Link | State::Firmware | State::Sense | State::Transfer | State::Decode => {
@@ -654,6 +655,12 @@ fn a_batch_that_waits_to_be_full() {
     let both = (State::Transfer, 200 * US);
     expect(bench.done(first), &[(State::BufferFull, 30 * US), both, PROGRAM]);
     expect(bench.done(second), &[both, PROGRAM]);
+}
+
+#[test]
+fn a_write_behind_the_limit_of_programs() {
+    let write = crate::pressure::a_write_behind_the_limit();
+    expect(&write, &[(State::Pressure, 300 * US), TRANSFER, PROGRAM]);
 }
 
 #[test]

@@ -30,6 +30,7 @@ mod placement;
 mod poised;
 mod policies;
 mod power;
+mod pressure;
 mod program_suspension;
 mod quiet;
 mod refusals;

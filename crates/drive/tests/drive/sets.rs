@@ -77,6 +77,23 @@ fn a_set_is_the_same_whether_others_work_or_idle() {
 }
 
 #[test]
+fn limits_of_programs_are_of_each_set() {
+    for (programs, durability) in [(1, "none"), (3, "none"), (1, "capacitor"), (3, "capacitor")] {
+        let more = [set("ftl.pressure.programs", programs), set("buffer.durability", durability)];
+        let overrides = drive("{ channels = 2 }", &more);
+        let (alone, digest) = first_set(&[load("one", 1, 16)], &overrides);
+        let (beside, beside_digest) =
+            first_set(&[load("one", 1, 16), load("other", 2, 64)], &overrides);
+        assert_eq!(digest, beside_digest, "{programs} {durability}");
+        for (run, sets) in [(&alone, 1), (&beside, 2)] {
+            let all = (0..sets).filter_map(|set| run.measured().pressure(SetId(set)));
+            assert!(all.clone().all(|of| of.greatest == programs && of.waited > 1_000));
+            assert_eq!(all.count() as u32, sets);
+        }
+    }
+}
+
+#[test]
 fn sets_of_dies_wait_for_the_channels_that_they_share() {
     let waits = |cut: &str| {
         let overrides = drive(cut, &[]);

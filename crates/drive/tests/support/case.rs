@@ -4,6 +4,7 @@
 
 use super::array::with_array;
 use super::faults::with_faults;
+use super::pressure::with_pressure;
 use super::scrubber::with_scrubber;
 use super::sets::with_sets;
 use super::superblocks::with_superblocks;
@@ -164,6 +165,13 @@ pub fn experiment_of(dice: &[u32], initiate: &mut Initiate<'_>) -> String {
     }
     if power.once_in(4)
         && let Some(with) = with_array(&text, &mut power)
+    {
+        text = with;
+    }
+    // Sets and windows are for a host that wants reads first.
+    let cases = if text.contains("\nsets = {") || text.contains("\nwindows = {") { 2 } else { 4 };
+    if power.once_in(cases)
+        && let Some(with) = with_pressure(&text, &mut power)
     {
         text = with;
     }

@@ -9,6 +9,7 @@ mod figures;
 pub mod kinds;
 pub mod mutations;
 pub mod ordeal;
+mod pressure;
 mod scrubber;
 pub mod sets;
 mod superblocks;

@@ -27,6 +27,9 @@ impl Device {
         if !is_again && self.base.tasks.is_some() {
             self.base.task_ended(ended.id);
         }
+        if self.base.space.pressure.is_some() {
+            self.base.program_ended(ended.id);
+        }
         is_again
     }
 

@@ -42,7 +42,7 @@ use crate::policies::scheduling::Bypass;
 use channel::Channel;
 use counters::Counters;
 use engine::{Column, Instant, Span};
-use ftl::{Batch, BinId, BlockId, Layout, Lpn};
+use ftl::{Batch, BinId, BlockId, Layout, Lpn, SetId};
 use hold_times::Holds;
 use ledgers::Ledgers;
 use metrics::{Holder, Snapshot};
@@ -133,6 +133,8 @@ pub enum Note {
     UpdatesEnded,
     /// The data of reads is on flash that have waited for that.
     Dispatched,
+    /// An NVM set may have fewer programs outstanding than it may have, and what would request one waits.
+    Credits(SetId),
 }
 
 /// Units, channels and operations.

@@ -383,21 +383,24 @@ impl Group {
             return;
         }
         if has_scrubber {
-            return self.raise_where(ops, |op| !op.is_scrubbing());
+            self.raise_where(ops, |op| !op.is_scrubbing());
+            return;
         }
         self.raise_some(ops);
     }
-    /// Raises some of the operations that wait in the background to foreground GC.
+    /// Raises some of the operations that wait in the background to foreground GC; returns true if there
+    /// were any.
     #[cold]
     #[inline(never)]
-    pub fn raise_where(&mut self, ops: &mut Ops, goes: impl Fn(&Op) -> bool) {
+    pub fn raise_where(&mut self, ops: &mut Ops, goes: impl Fn(&Op) -> bool) -> bool {
         let waiting = self.lists_of(Class::Background as usize).flat_map(|list| list.iter(ops));
         let raised: Vec<OpId> = waiting.filter(|id| goes(&ops[*id])).collect();
-        for id in raised {
-            self.take_out(ops, id);
-            ops[id].class = Class::Foreground;
-            self.put_back(ops, id);
+        for id in &raised {
+            self.take_out(ops, *id);
+            ops[*id].class = Class::Foreground;
+            self.put_back(ops, *id);
         }
+        !raised.is_empty()
     }
     #[inline(never)]
     fn raise_some(&mut self, ops: &mut Ops) {

@@ -413,6 +413,19 @@ impl Flash {
     pub(in crate::device) fn raise_background(&mut self, group: GroupId) {
         self.groups[group].raise_background(&mut self.ops, self.has_scrubber);
     }
+    /// Raises programs of background GC that wait in a group to foreground GC, and starts them if they may
+    /// start now.
+    pub(in crate::device) fn raise_programs<P: Placement>(
+        &mut self,
+        time: &mut Time,
+        p: &mut P,
+        group: GroupId,
+    ) {
+        let is_program = |op: &Op| matches!(op.kind, OpKind::Program | OpKind::CopyBack);
+        if self.groups[group].raise_where(&mut self.ops, is_program) {
+            self.serve(time, p, group);
+        }
+    }
     /// Raises queued operations of scrubbing that is a task of its own to foreground GC.
     pub(in crate::device) fn raise_scrubbing(&mut self, group: GroupId, bin: BinId) {
         let is_own = |op: &Op| op.is_scrubbing() && op.bin == bin;

@@ -276,7 +276,8 @@ impl Gc {
         let task = base.space.task(bin);
         let under_way = job.reads + job.writes + job.erases > 0
             || !task.draining.is_empty()
-            || task.scrub_goes_first;
+            || task.scrub_goes_first
+            || base.space.awaits_credit(bin);
         if under_way != base.space.is_collecting(bin) {
             base.settle_space_of(bin);
             base.space.set_collecting(bin, under_way);

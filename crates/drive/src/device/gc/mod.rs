@@ -9,6 +9,7 @@ mod job;
 mod moves;
 mod permission;
 mod permits;
+mod pressure;
 mod quiet;
 mod rotate;
 mod rounds;

@@ -26,16 +26,18 @@ impl Gc {
         };
         let is_due =
             job.victim.is_none() || base.space.parked(bin).iter().any(|(id, _)| is_move(*id));
-        if is_due && base.takes_task(Job::Collection(bin), Step::Program) {
+        if is_due && base.takes_task(Job::Collection(bin), Step::Program) && base.takes_credit(bin)
+        {
             self.write_staged(base, bin);
         }
     }
 
     /// Moves the victim's next batch with valid units; ends the victim if there is none. Returns false if
-    /// the move must wait for a task.
+    /// the move must wait for a task, or for the end of another program.
     pub(in crate::device) fn next_batch(&mut self, base: &mut Base, bin: BinId) -> bool {
         match self.next_valid_batch(base, bin) {
             Some(_) if !self.may_read(base, bin) => return false,
+            Some((at, valid)) if !self.may_move(base, bin, at, valid) => return false,
             Some((at, valid)) => self.move_batch(base, bin, at, valid),
             None => {
                 let victim = self.jobs[bin].victim.take().expect("a victim was chosen");
@@ -77,15 +79,27 @@ impl Gc {
         base.space.ftl.begin_reads(at.block, count);
     }
 
+    /// True if a batch is copied back and not read.
+    #[inline]
+    pub(in crate::device::gc) fn copies_back(
+        &self,
+        base: &Base,
+        bin: BinId,
+        at: Batch,
+        valid: u64,
+    ) -> bool {
+        self.config.copy_back
+            && !self.jobs[bin].by_controller
+            && valid == base.space.ftl.layout.whole_batch()
+            && base.space.ftl.may_be_copied(at)
+            && base.space.may_copy_back(self.writer_of(base, bin), bin, at)
+    }
+
     /// Reads (or copies back) the valid units of a batch.
     fn move_batch(&mut self, base: &mut Base, bin: BinId, at: Batch, valid: u64) {
         self.begin_move(base, bin, at, valid);
         let (reader, writer) = (self.reader_of(base, bin), self.writer_of(base, bin));
-        let copies_back = self.config.copy_back
-            && !self.jobs[bin].by_controller
-            && valid == base.space.ftl.layout.whole_batch()
-            && base.space.ftl.may_be_copied(at)
-            && base.space.may_copy_back(writer, bin, at);
+        let copies_back = self.copies_back(base, bin, at, valid);
         let layout = &base.space.ftl.layout;
         let job = &mut self.jobs[bin];
         let (kind, holder, owner) = if copies_back {
@@ -152,6 +166,7 @@ impl Gc {
         let batch = base.space.ftl.layout.units_per_batch as usize;
         while self.jobs[bin].staged.len() >= batch
             && base.takes_task(Job::Collection(bin), Step::Program)
+            && base.takes_credit(bin)
         {
             self.write_staged(base, bin);
         }
@@ -176,6 +191,7 @@ impl Gc {
         self.jobs[bin].staged.drain(..taken);
         if base.flash.payloads.count(payload) == 0 {
             base.give_task_back(base.set_of_bin(bin));
+            base.give_credit_back(bin);
             return base.flash.payloads.remove(payload);
         }
         self.jobs[bin].writes += 1;

@@ -16,6 +16,8 @@ pub enum Rest {
     Turn(BlockId),
     /// One of the firmware's tasks, which others have.
     Task,
+    /// The end of other programs of its NVM set, whose number is limited.
+    Pressure,
     /// A permit to copy, channels that it reserves, or its turn in a group of stripes.
     Permit,
     /// A channel that has nothing to do for hosts.
@@ -30,6 +32,7 @@ impl Gc {
         let (ftl, task) = (&base.space.ftl, base.space.task(bin));
         let awaits = || self.awaits_permit(base, bin);
         match (task.draining.first(), self.jobs[bin].victim, task.deferred.len()) {
+            _ if base.space.awaits_credit(bin) => Rest::Pressure,
             // An erase that was requested and is no operation yet waits for a task, too.
             _ if self.jobs[bin].erases > 0 || base.awaits_task(Job::Collection(bin)) => Rest::Task,
             (Some(block), ..) => Rest::Readers(*block, ftl.reads_under_way(*block)),

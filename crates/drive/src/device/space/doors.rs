@@ -90,6 +90,15 @@ impl Space {
     pub(in crate::device) fn set_collecting(&mut self, bin: BinId, collecting: bool) {
         self.spaces[bin].set_under_way(collecting);
     }
+    /// True while a bin's collection waits until it may request a program.
+    #[inline]
+    pub(in crate::device) fn awaits_credit(&self, bin: BinId) -> bool {
+        self.spaces[bin].awaits_credit()
+    }
+    /// Notes that it does, or no longer. Settle first.
+    pub(in crate::device) fn set_awaits_credit(&mut self, bin: BinId, awaits: bool) {
+        self.spaces[bin].set_awaits_credit(awaits);
+    }
     /// Notes that another package programs a move of a bin's collection from now on.
     pub(in crate::device) fn begin_elsewhere(&mut self, bin: BinId) {
         self.spaces[bin].elsewhere += 1;
@@ -133,6 +142,24 @@ impl Space {
     pub(in crate::device) fn without_space(&self, pool: PoolId) -> (&SpaceSnapshot, Instant) {
         let pool = &self.pools[pool];
         (&pool.without_space, pool.without_space_until)
+    }
+    /// True if a bin of a pool takes another host program now.
+    pub(in crate::device) fn has_available(&self, pool: PoolId) -> bool {
+        self.pools[pool].next_in_turn().is_some()
+    }
+    /// True if data of a pool could be programmed but for the limit of outstanding programs.
+    pub(in crate::device) fn is_held(&self, pool: PoolId) -> bool {
+        self.pools[pool].held.is_some()
+    }
+    /// Notes that data of a pool waits for that limit. Its bins have space.
+    pub(in crate::device) fn hold(&mut self, pool: PoolId, now: Instant) {
+        self.pools[pool].settle_hold(now, true);
+        self.was_starved = true;
+    }
+    /// Counts that wait up to now; it goes on, or has ended.
+    pub(in crate::device) fn settle_hold(&mut self, pool: PoolId, now: Instant, goes_on: bool) {
+        let pool = &mut self.pools[pool];
+        pool.settle_hold(now, goes_on && pool.held.is_some());
     }
     /// Programs of a bin for hosts that were asked for and have no page yet.
     pub(in crate::device) fn unbound(&self, bin: BinId) -> u32 {

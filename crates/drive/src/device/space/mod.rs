@@ -14,6 +14,7 @@ pub mod waits;
 mod why;
 
 use crate::config::{BufferConfig, DriveConfig};
+use crate::device::pressure::Pressure;
 use engine::Column;
 use ftl::{BinId, BySet, Ftl, Pacing, PoolId};
 use guests::Guests;
@@ -51,6 +52,8 @@ pub struct Space {
     parked_parts: Vec<BinId>,
     /// Programs of collection and scrubbing that are parked, by NVM set.
     parked_moves: BySet<u32>,
+    /// Outstanding programs, if their number is limited.
+    pub(in crate::device) pressure: Option<Box<Pressure>>,
     /// True once a pool was without space.
     was_starved: bool,
     /// True if data has become invalid during the present event; used only if idle groups react to
@@ -77,6 +80,7 @@ impl Space {
             to_collect: Vec::new(),
             starved: Vec::new(),
             parked_parts: Vec::new(),
+            pressure: Pressure::new(config.ftl.pressure, layout.set_count()),
             parked_moves: BySet::from_fn(layout.set_count(), |_| 0),
             was_starved: false,
             has_died: false,
@@ -103,7 +107,8 @@ impl Space {
         let Self {
             preemptible: _, pacing: _, buffer: _, programs_most: _, odd_even: _, has_scrubber: _, idles: _, ftl: _,
             spaces: _, pools: _, bins: _, to_collect: _, starved: _, parked_parts: _,
-            parked_moves: _, was_starved: _, has_died: _, due_pools: _, has_others: _, guests: _,
+            parked_moves: _, pressure: _, was_starved: _, has_died: _, due_pools: _, has_others: _,
+            guests: _,
         } = self;
         let (layout, pools) = (&self.ftl.layout, &mut self.pools);
         for pool in (0..layout.pool_count()).map(PoolId) {

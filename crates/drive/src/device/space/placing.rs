@@ -303,6 +303,9 @@ impl Placement for Space {
         self.bins[bin].parked.push((id, snapshot));
         let set = self.ftl.layout.set_of_bin(bin);
         self.parked_moves[set] += u32::from(op.is_collection());
+        if let Some(pressure) = &mut self.pressure {
+            pressure.give_back(now, set);
+        }
         if op.kind == OpKind::Modify && !self.parked_parts.contains(&bin) {
             self.parked_parts.push(bin);
         }

@@ -1,6 +1,6 @@
 //! Pools: the bins that host writes may go to, in turn.
 
-use crate::device::space::waits::SpaceSnapshot;
+use crate::device::space::waits::{self, SpaceSnapshot};
 use engine::Instant;
 use ftl::{BinChoice, BinId};
 
@@ -21,6 +21,9 @@ pub struct Pool {
     /// While no bin has space: the bin whose collection is blamed, and the state of its waits at
     /// the moment up to which the time is counted.
     pub(in crate::device) starved: Option<(BinId, SpaceSnapshot)>,
+    /// The moment since which data could be programmed but for the limit of outstanding programs, and up
+    /// to which that time is counted in `without_space`.
+    pub(super) held: Option<Instant>,
 }
 
 impl Pool {
@@ -34,6 +37,7 @@ impl Pool {
             without_space: SpaceSnapshot::default(),
             without_space_until: Instant::START,
             starved: None,
+            held: None,
         }
     }
 
@@ -62,6 +66,16 @@ impl Pool {
         };
         let after = first_of(&self.available[word + 1..]).map(|place| (word + 1) * 64 + place);
         after.or_else(|| first_of(&self.available[..=word]))
+    }
+
+    /// Counts the time for which data has waited for the limit of outstanding programs; `goes_on` if it
+    /// does so from now on.
+    pub(super) fn settle_hold(&mut self, now: Instant, goes_on: bool) {
+        if let Some(since) = self.held {
+            waits::add_limited(&mut self.without_space, now - since);
+            self.without_space_until = now;
+        }
+        self.held = goes_on.then_some(now);
     }
 
     /// The places of available bins, in turn.

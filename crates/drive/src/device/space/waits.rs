@@ -13,6 +13,8 @@ pub struct Space {
     under_way: bool,
     /// True once an operation has waited for the bin's space: nothing is recorded before.
     is_kept: bool,
+    /// True while the collection waits until it may request a program (`ftl.pressure`).
+    awaits_credit: bool,
     /// Moves of the collection that other packages program.
     pub(in crate::device) elsewhere: u32,
     /// The totals of the unit's ledger at `since`.
@@ -20,12 +22,18 @@ pub struct Space {
 }
 
 /// Time by [`SPACE_STATES`].
-pub type SpaceSnapshot = [Span; LEDGER_STATES + 1];
+pub type SpaceSnapshot = [Span; SPACES];
 
-/// Charge of a wait for space, by the activity of the unit; the last if collection is not under
-/// way.
-pub const SPACE_STATES: [State; LEDGER_STATES + 1] = {
-    let mut states = [State::SpaceIdle; LEDGER_STATES + 1];
+/// Number of charges of a wait for space; and those beside the activities of a unit: collection is not
+/// under way, or the number of outstanding programs is limited.
+const SPACES: usize = LEDGER_STATES + 2;
+const IDLE: usize = LEDGER_STATES;
+const LIMITED: usize = LEDGER_STATES + 1;
+
+/// Charge of a wait for space, by the activity of the unit; then those beside.
+pub const SPACE_STATES: [State; SPACES] = {
+    let mut states = [State::SpaceIdle; SPACES];
+    states[LIMITED] = State::Pressure;
     let mut index = 0;
     while index < LEDGER_STATES {
         states[index] = match State::ALL[index] {
@@ -42,9 +50,10 @@ pub const SPACE_STATES: [State; LEDGER_STATES + 1] = {
 impl Default for Space {
     fn default() -> Self {
         Self {
-            totals: [Span::ZERO; LEDGER_STATES + 1],
+            totals: [Span::ZERO; SPACES],
             since: Instant::START,
             under_way: false,
+            awaits_credit: false,
             is_kept: false,
             elsewhere: 0,
             unit: [Span::ZERO; LEDGER_STATES],
@@ -63,6 +72,14 @@ impl Space {
     /// Notes that collection starts or stops. Settle first.
     pub fn set_under_way(&mut self, under_way: bool) {
         self.under_way = under_way;
+    }
+    /// True while the collection waits until it may request a program.
+    pub fn awaits_credit(&self) -> bool {
+        self.awaits_credit
+    }
+    /// Notes that it does, or no longer. Settle first.
+    pub fn set_awaits_credit(&mut self, awaits: bool) {
+        self.awaits_credit = awaits;
     }
     /// The totals at the last settling.
     pub fn totals(&self) -> &SpaceSnapshot {
@@ -83,10 +100,14 @@ impl Space {
                 self.totals[index] += busy;
                 rest = rest.checked_sub(busy).expect("a unit does one thing at a time");
             }
-            let state = if self.elsewhere > 0 { State::UnitGcProgram } else { State::Order };
-            self.totals[state as usize] += rest;
+            let state = match self.elsewhere {
+                0 if self.awaits_credit => LIMITED,
+                0 => State::Order as usize,
+                _ => State::UnitGcProgram as usize,
+            };
+            self.totals[state] += rest;
         } else {
-            self.totals[LEDGER_STATES] += rest;
+            self.totals[IDLE] += rest;
         }
         self.unit = *unit;
         self.since = now;
@@ -102,4 +123,9 @@ pub fn charge(earlier: &SpaceSnapshot, present: &SpaceSnapshot, blame: &mut Blam
         waited += span;
     }
     waited
+}
+
+/// Adds a wait for the limit of outstanding programs.
+pub fn add_limited(totals: &mut SpaceSnapshot, span: Span) {
+    totals[LIMITED] += span;
 }

@@ -206,6 +206,11 @@ impl Walk<'_> {
     /// Data in a pool's list.
     fn listed(&self, pool: PoolId, since: Instant, whose: &str) -> Standing {
         let since = Some(since);
+        if self.device.base.space.is_held(pool) {
+            let limit = self.limit();
+            let words = format!("{whose} waits, because {limit} of its NVM set may be outstanding");
+            return Standing { since, ..Standing::new(Stage::Buffer, words) };
+        }
         let Some(bin) = self.device.base.space.starved_bin(pool) else {
             let words = format!("{whose} waits in the buffer for a full batch, or for a bin");
             return Standing { since, ..Standing::new(Stage::Buffer, words) };
@@ -268,6 +273,9 @@ impl Walk<'_> {
                 });
                 format!("{name} waits for channel {}{rest}", channel.0)
             }
+            Why::Page if self.device.base.is_late(id) => {
+                format!("{name} waits, because {} of its NVM set may be outstanding", self.limit())
+            }
             Why::Page => {
                 behind = self.collection(bin, depth);
                 format!("{name} waits for free space in bin {}", bin.0)
@@ -292,6 +300,12 @@ impl Walk<'_> {
             words += &format!(" and was suspended {times} times");
         }
         Standing { words, die: Some(die), behind, ..standing }
+    }
+
+    /// The limit of outstanding programs of an NVM set, in words.
+    fn limit(&self) -> String {
+        let pressure = self.device.base.space.pressure.as_ref();
+        counted(pressure.map_or(0, |pressure| pressure.most()), "program")
     }
 
     /// A read that is over, but for its data.
@@ -336,6 +350,13 @@ impl Walk<'_> {
                 let most = counted(most, "task");
                 let words = format!(
                     "the collection of bin {number} waits, because the firmware has {most} at a time"
+                );
+                (None, words)
+            }
+            Rest::Pressure => {
+                let words = format!(
+                    "the collection of bin {number} waits, because {} of its NVM set may be outstanding",
+                    self.limit()
                 );
                 (None, words)
             }

@@ -361,6 +361,7 @@ impl Write {
         let pool = self.buffer.entry(entry).pool;
         base.settle_space(pool);
         if base.space.was_starved() {
+            base.settle_hold(pool);
             self.buffer.note_space(entry, base.space.without_space(pool).0);
         }
         let kept = self.buffer.entry(entry);

@@ -27,13 +27,17 @@ impl Write {
     pub(in crate::device) fn flush_pools(&mut self, base: &mut Base) {
         let mut pools = std::mem::take(&mut self.by_age);
         let all = base.space.ftl.layout.pools_of(self.set);
-        let since = |pool| self.buffer.head(pool).map(|head| self.buffer.entry(head).since);
-        pools.extend(all.map(|pool| (since(pool).unwrap_or(Instant::NEVER), pool)));
+        pools.extend(all.map(|pool| (self.since(pool).unwrap_or(Instant::NEVER), pool)));
         pools.sort_unstable();
         for (_, pool) in pools.drain(..) {
             self.flush_pool(base, pool);
         }
         self.by_age = pools;
+    }
+
+    /// The moment from which the first entry in a pool's list has waited.
+    pub(in crate::device) fn since(&self, pool: PoolId) -> Option<Instant> {
+        Some(self.buffer.entry(self.buffer.head(pool)?).since)
     }
 
     /// Forms as many programs of a pool as its policy and its bins allow.

@@ -62,6 +62,7 @@ parts! {
     sets: "drive.ftl.sets", "workload.nvm_set";
     superblocks: "drive.ftl.superblock";
     tasks: "drive.ftl.tasks";
+    pressure: "drive.ftl.pressure";
     windows: "drive.ftl.windows", "run.windows";
     buffer: "drive.buffer";
     link: "drive.link";

@@ -1,0 +1,117 @@
+//! Contradictions of the limit of outstanding programs.
+
+use super::beside::{Refused, refuse};
+use crate::experiment::Experiment;
+use ftl::{BackgroundBegins, Blocking, PartialWrites};
+use settings::Problems;
+
+const PATH: &str = "drive.ftl.pressure";
+
+/// Refuses what a limit of outstanding programs cannot be combined with.
+pub fn check(experiment: &Experiment, problems: &mut Problems) {
+    if experiment.drive.ftl.pressure.is_none() {
+        return;
+    }
+    let otherwise = "leave pressure out (pressure = \"none\" if a preset has it)";
+    refuse(PATH, of_collection(experiment), otherwise, problems);
+    refuse(PATH, of_others(experiment), otherwise, problems);
+}
+
+/// Says that reads do not go first, if they do not.
+pub fn note(experiment: &Experiment) -> Option<String> {
+    let drive = &experiment.drive;
+    let is_given = drive.ftl.pressure.is_some() && drive.scheduler.bypass.is_bounded();
+    is_given.then(|| {
+        format!("programs that are outstanding ({PATH}) do not let all reads go first: choose scheduler.bypass = \"drain\" if they are to")
+    })
+}
+
+/// Collections that would keep flash, a permit or a turn while they wait for the end of a program.
+fn of_collection(experiment: &Experiment) -> [Refused; 7] {
+    let (drive, gc) = (&experiment.drive, &experiment.drive.ftl.gc);
+    let rounds = drive.scheduler.rounds.is_some();
+    [
+        (
+            rounds,
+            "in rounds (scheduler.rounds) a collection goes on until a block is erased",
+            "leave rounds out (rounds = \"none\")",
+        ),
+        (
+            !rounds && !gc.preemptible,
+            "a collection whose program waits would keep the flash that it has reserved (ftl.gc.preemptible is false)",
+            "choose preemptible = true",
+        ),
+        (
+            gc.streaming,
+            "the read and the program of a page that streams (ftl.gc.streaming) are one",
+            "choose streaming = false",
+        ),
+        (
+            gc.idle_gap.is_some(),
+            "a collection in an idle gap (ftl.gc.idle_gap) does not know of a limit of programs yet",
+            "leave idle_gap out",
+        ),
+        (
+            gc.at_once.is_some() || gc.blocking != Blocking::Plane,
+            "a collection whose program waits would keep its permit (ftl.gc.at_once, ftl.gc.blocking)",
+            "leave at_once out, and choose blocking = \"plane\"",
+        ),
+        (
+            gc.background_begins == BackgroundBegins::QuietChannel,
+            "a collection that waits for a quiet channel (ftl.gc.background_begins) does not know of a limit of programs yet",
+            "leave background_begins out",
+        ),
+        (
+            drive.scheduler.rotation.takes_turns(),
+            "a collection whose program waits would keep its turn (scheduler.rotation)",
+            "choose rotation = \"none\"",
+        ),
+    ]
+}
+
+/// Programs that would have to wait for others, and do not know of the limit.
+fn of_others(experiment: &Experiment) -> [Refused; 8] {
+    let (drive, ftl) = (&experiment.drive, &experiment.drive.ftl);
+    [
+        (
+            ftl.superblock.is_some(),
+            "programs of a superblock (ftl.superblock) keep their order on each die",
+            "leave superblock out (superblock = \"none\")",
+        ),
+        (
+            ftl.parity.is_some(),
+            "programs of parity (ftl.parity) do not know of a limit of programs yet",
+            "leave parity out (parity = \"none\")",
+        ),
+        (
+            ftl.partial_writes == PartialWrites::Plane,
+            "partial writes in their planes (ftl.partial_writes) do not know of a limit of programs yet",
+            "choose partial_writes = \"controller\"",
+        ),
+        (
+            ftl.scrub.is_some(),
+            "programs of scrubbing (ftl.scrub) do not know of a limit of programs yet",
+            "leave scrub out (scrub = \"none\")",
+        ),
+        (
+            ftl.tasks.is_some(),
+            "programs of garbage collection have another limit already (ftl.tasks)",
+            "leave tasks out (tasks = \"none\")",
+        ),
+        (
+            drive.recovery.is_some(),
+            "programs of checkpoints (recovery) do not know of a limit of programs yet",
+            "leave recovery out (recovery = \"none\")",
+        ),
+        (
+            !experiment.run.failures.is_empty(),
+            "the rebuild of data on flash that fails (run.failures) does not know of a limit of programs yet",
+            "leave failures out",
+        ),
+        (
+            experiment.run.untimed,
+            "an untimed run (run.untimed) has no outstanding programs",
+            "leave untimed out",
+        ),
+    ]
+}

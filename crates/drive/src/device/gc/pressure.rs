@@ -1,0 +1,88 @@
+//! Programs of collection and of host data where the number of outstanding ones is limited.
+
+use crate::device::Base;
+use crate::device::flash::op::Class;
+use crate::device::gc::Gc;
+use crate::device::ids::OpId;
+use crate::device::pressure::{Next, Order, Writer};
+use crate::device::write::Write;
+use engine::Instant;
+use ftl::{Batch, BinId, PoolId, SetId};
+
+/// Those that wait for a credit of an NVM set, as the device sees them.
+struct Waiting<'d> {
+    gc: &'d Gc,
+    base: &'d Base,
+    write: &'d Write,
+    set: SetId,
+}
+
+impl Order for Waiting<'_> {
+    fn rank(&self, id: OpId) -> u32 {
+        self.base.flash.op(id).class as u32
+    }
+    fn goes_first(&self, bin: BinId) -> bool {
+        // A deterministic window that is about to begin waits for the end of all collections.
+        let is_closing = self.gc.windows.as_ref().is_some_and(|of| of.is_closing(self.set));
+        is_closing || self.base.class_of(bin) != Class::Background
+    }
+    fn since(&self, pool: PoolId) -> Option<Instant> {
+        self.write.since(pool)
+    }
+}
+
+impl Gc {
+    /// Lets those go on that wait for a credit of an NVM set, as long as one is free.
+    #[cold]
+    #[inline(never)]
+    pub(in crate::device) fn go_on_with_credits(
+        &mut self,
+        base: &mut Base,
+        write: &mut Write,
+        set: SetId,
+    ) {
+        while let Some(next) = self.next_program(base, write, set) {
+            let writer = match next {
+                Next::Late(id, since) => {
+                    base.resume_late(id, since);
+                    continue;
+                }
+                Next::Writer(writer) => writer,
+            };
+            match writer {
+                Writer::Pool(pool) => write.flush_pool(base, pool),
+                Writer::Collection(bin) => {
+                    base.note_wait(bin, false);
+                    self.write_whole_batches(base, bin);
+                    self.collect(base, bin);
+                }
+            }
+            base.end_call_for_credit(set, writer);
+        }
+        base.end_calls_for_credits(set);
+    }
+
+    fn next_program(&self, base: &mut Base, write: &Write, set: SetId) -> Option<Next> {
+        // The order of those that wait follows from the rest of the base.
+        let mut pressure = base.space.pressure.take()?;
+        let order = Waiting { gc: self, base, write, set };
+        let next = pressure.next(base.time.now, set, &order);
+        base.space.pressure = Some(pressure);
+        next
+    }
+
+    /// True if the move of a batch may begin. None does while a batch that was read waits for its
+    /// program; and a copy-back is a program.
+    #[inline]
+    pub(super) fn may_move(&self, base: &mut Base, bin: BinId, at: Batch, valid: u64) -> bool {
+        base.space.pressure.is_none() || self.may_move_within_limit(base, bin, at, valid)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn may_move_within_limit(&self, base: &mut Base, bin: BinId, at: Batch, valid: u64) -> bool {
+        let whole = base.space.ftl.layout.units_per_batch as usize;
+        self.jobs[bin].staged.len() < whole
+            && (!self.copies_back(base, bin, at, valid) || base.takes_credit(bin))
+    }
+}

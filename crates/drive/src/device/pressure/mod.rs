@@ -1,0 +1,269 @@
+//! Pressure: the number of programs of an NVM set that are outstanding (`ftl.pressure`).
+//!
+//! A program takes a credit of its set when it is requested, and gives it back when it has ended, or
+//! while it waits for a free page. What would request a program without a credit waits: host data in
+//! the lists of its pools, and data that collection moves in the controller. A credit that is given back
+//! goes to what waits: to foreground GC, then to host data, then to background GC.
+
+mod asking;
+#[cfg(test)]
+mod tests;
+
+use crate::device::ids::OpId;
+use engine::{Instant, Span};
+use ftl::{BinId, BySet, PoolId, PressureConfig, SetId};
+use std::collections::VecDeque;
+
+/// What requests programs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Writer {
+    /// The host data of a pool.
+    Pool(PoolId),
+    /// The collection of a bin.
+    Collection(BinId),
+}
+
+/// The next one for a credit that is free.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Next {
+    /// A program whose bin has space again, with its credit, and the moment from which it has waited.
+    Late(OpId, Instant),
+    /// A writer, which takes the credit if it still needs one.
+    Writer(Writer),
+}
+
+/// Priorities of those that wait.
+pub trait Order {
+    /// Rank of a program whose bin has space again; the lowest goes first.
+    fn rank(&self, id: OpId) -> u32;
+    /// True for a collection that goes before host data.
+    fn goes_first(&self, bin: BinId) -> bool;
+    /// The moment from which the first data of a pool has waited; `None` without data.
+    fn since(&self, pool: PoolId) -> Option<Instant>;
+}
+
+/// Outstanding programs, by NVM set.
+#[derive(Clone)]
+pub struct Pressure {
+    // ---- constant ----
+    most: u32,
+    // ---- state ----
+    sets: BySet<Credits>,
+}
+
+/// Credits of an NVM set, and what waits for one.
+#[derive(Clone)]
+struct Credits {
+    taken: u32,
+    /// Programs whose bin has space again, each with the moment from which it has waited; pools; and bins.
+    /// Of programs and bins, the oldest is first.
+    late: Vec<(OpId, Instant)>,
+    pools: Vec<PoolId>,
+    bins: VecDeque<BinId>,
+    /// The writer that was called, until it takes its credit.
+    called: Option<Writer>,
+    counts: PressureCounts,
+    /// The moment up to which time is counted.
+    counted: Instant,
+}
+
+/// Counts of programs of an NVM set, and times.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PressureCounts {
+    /// Programs that took a credit, and those of them that had waited for it.
+    pub programs: u64,
+    /// See `programs`.
+    pub waited: u64,
+    /// Number of credits taken, integrated over time in nanoseconds.
+    pub taken_ns: u128,
+    /// Time for which all were taken.
+    pub full: Span,
+    /// Greatest number at a time, unless that time was no longer than a moment.
+    pub greatest: u32,
+}
+
+impl PressureCounts {
+    /// Counts since `earlier`; the greatest number is that of the later ones.
+    pub fn since(&self, earlier: &Self) -> Self {
+        Self {
+            programs: self.programs - earlier.programs,
+            waited: self.waited - earlier.waited,
+            taken_ns: self.taken_ns - earlier.taken_ns,
+            full: self.full - earlier.full,
+            greatest: self.greatest,
+        }
+    }
+}
+
+impl Pressure {
+    /// No program is outstanding yet; none without a limit.
+    pub fn new(config: Option<PressureConfig>, sets: u32) -> Option<Box<Self>> {
+        let most = config?.programs;
+        Some(Box::new(Self { most, sets: BySet::from_fn(sets, |_| Credits::new()) }))
+    }
+    /// Most programs of a set that may be outstanding.
+    pub fn most(&self) -> u32 {
+        self.most
+    }
+    /// Credits that a set has given.
+    pub fn taken(&self, set: SetId) -> u32 {
+        self.sets[set].taken
+    }
+    /// Programs of a set whose bin has space again, and that wait for a credit.
+    pub fn late(&self, set: SetId) -> impl Iterator<Item = OpId> {
+        self.sets[set].late.iter().map(|(id, _)| *id)
+    }
+    /// True if a set has a credit.
+    pub fn is_free(&self, set: SetId) -> bool {
+        self.sets[set].taken < self.most
+    }
+    /// True if something waits for a credit of a set.
+    pub fn has_waiting(&self, set: SetId) -> bool {
+        let of = &self.sets[set];
+        !(of.late.is_empty() && of.pools.is_empty() && of.bins.is_empty())
+    }
+    /// True if host data waits for a credit of a set.
+    pub fn has_pools(&self, set: SetId) -> bool {
+        !self.sets[set].pools.is_empty()
+    }
+
+    /// True if host data of a pool waits for a credit of a set.
+    pub fn awaits(&self, set: SetId, pool: PoolId) -> bool {
+        self.sets[set].pools.contains(&pool)
+    }
+
+    /// Takes a credit for a writer; false if it must wait. It is called then.
+    pub fn take(&mut self, now: Instant, set: SetId, writer: Writer) -> bool {
+        let is_called = self.sets[set].called == Some(writer);
+        if !self.is_free(set) || !is_called && self.has_waiting(set) {
+            self.sets[set].wait(writer);
+            return false;
+        }
+        let of = &mut self.sets[set];
+        of.count_time(now, self.most);
+        of.taken += 1;
+        of.counts.programs += 1;
+        if is_called {
+            of.called = None;
+            of.counts.waited += 1;
+        }
+        true
+    }
+
+    /// Takes a credit for a program whose bin has space again; false if it must wait. Such programs go
+    /// before all that wait.
+    pub fn resume(&mut self, now: Instant, set: SetId, id: OpId) -> bool {
+        let is_free = self.is_free(set);
+        let of = &mut self.sets[set];
+        match is_free {
+            true => {
+                of.count_time(now, self.most);
+                of.taken += 1;
+            }
+            false => of.late.push((id, now)),
+        }
+        is_free
+    }
+
+    /// Takes a credit back: its program has ended, or waits for a free page.
+    pub fn give_back(&mut self, now: Instant, set: SetId) {
+        let of = &mut self.sets[set];
+        of.count_time(now, self.most);
+        of.taken -= 1;
+    }
+
+    /// A pool has no data any more that waits for a credit.
+    pub fn forget(&mut self, set: SetId, pool: PoolId) {
+        self.sets[set].pools.retain(|of| *of != pool);
+    }
+
+    /// What goes on now, if a credit is free and something waits. A writer may take it until
+    /// [`Pressure::end_call`].
+    pub fn next(&mut self, now: Instant, set: SetId, order: &impl Order) -> Option<Next> {
+        if !self.is_free(set) {
+            return None;
+        }
+        let of = &mut self.sets[set];
+        let ranks = of.late.iter().enumerate();
+        if let Some((at, _)) = ranks.min_by_key(|(_, (id, _))| order.rank(*id)) {
+            of.count_time(now, self.most);
+            of.taken += 1;
+            of.counts.waited += 1;
+            let (id, since) = of.late.remove(at);
+            return Some(Next::Late(id, since));
+        }
+        let first = of.bins.iter().position(|bin| order.goes_first(*bin));
+        let writer = match first {
+            Some(first) => of.bins.remove(first).map(Writer::Collection),
+            None => {
+                let pool = of.oldest(order).map(Writer::Pool);
+                pool.or_else(|| of.bins.pop_front().map(Writer::Collection))
+            }
+        };
+        of.called = writer;
+        writer.map(Next::Writer)
+    }
+
+    /// The writer that was called has gone on.
+    pub fn end_call(&mut self, set: SetId) {
+        self.sets[set].called = None;
+    }
+
+    /// Counts of a set up to now.
+    pub fn counts(&mut self, now: Instant, set: SetId) -> PressureCounts {
+        let of = &mut self.sets[set];
+        of.count_time(now, self.most);
+        of.counts
+    }
+
+    /// Begins new greatest numbers.
+    pub fn begin_counting(&mut self, now: Instant) {
+        for of in self.sets.iter_mut() {
+            of.count_time(now, self.most);
+            of.counts.greatest = 0;
+        }
+    }
+}
+
+impl Credits {
+    fn new() -> Self {
+        Self {
+            taken: 0,
+            late: Vec::new(),
+            pools: Vec::new(),
+            bins: VecDeque::new(),
+            called: None,
+            counts: PressureCounts::default(),
+            counted: Instant::START,
+        }
+    }
+
+    fn wait(&mut self, writer: Writer) {
+        match writer {
+            Writer::Pool(pool) if !self.pools.contains(&pool) => self.pools.push(pool),
+            Writer::Collection(bin) if !self.bins.contains(&bin) => self.bins.push_back(bin),
+            _ => {}
+        }
+    }
+
+    /// Takes the pool whose first data has waited longest, and forgets those without data.
+    fn oldest(&mut self, order: &impl Order) -> Option<PoolId> {
+        self.pools.retain(|pool| order.since(*pool).is_some());
+        let ages = self.pools.iter().enumerate();
+        let (at, _) = ages.min_by_key(|(_, pool)| (order.since(**pool), **pool))?;
+        Some(self.pools.swap_remove(at))
+    }
+
+    fn count_time(&mut self, now: Instant, most: u32) {
+        let passed = now - self.counted;
+        if passed.is_zero() {
+            return;
+        }
+        self.counted = now;
+        self.counts.taken_ns += u128::from(passed.as_ns()) * u128::from(self.taken);
+        self.counts.greatest = self.counts.greatest.max(self.taken);
+        if self.taken >= most {
+            self.counts.full += passed;
+        }
+    }
+}

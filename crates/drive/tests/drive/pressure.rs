@@ -1,0 +1,287 @@
+//! The limit of outstanding programs, by arithmetic. A page is read in 25 + 100 us and programmed in
+//! 100 + 200 us, on dies of which each has a channel of its own.
+
+use crate::common::{
+    BY_HAND, Bench, Done, Override, experiment, mean_ns, run, run_fast, set, stats, try_experiment,
+};
+use drive::RequestId;
+use ftl::{SetId, Source};
+use host::Kind;
+use metrics::State;
+use serde_json::json;
+
+const US: u64 = 1_000;
+const PAGE: u64 = 4_096;
+const PROGRAM: u64 = 300 * US;
+
+fn limit(programs: u32) -> Override {
+    set("ftl.pressure.programs", programs)
+}
+
+fn dies(count: u32, more: &[Override]) -> Vec<Override> {
+    let own = [set("geometry.channels", count), set("ftl.allocation.choice", "least-queued")];
+    [&own[..], more].concat()
+}
+
+/// Writes of one page each that come at the beginning to an empty drive of four dies, when they end.
+fn written(programs: u32, count: u64) -> Vec<Done> {
+    let mut bench = Bench::new(&dies(4, &[limit(programs)]));
+    let tags: Vec<u32> =
+        (0..count).map(|page| bench.submit(0, Kind::Write, page * PAGE, PAGE)).collect();
+    bench.settle();
+    tags.into_iter().map(|tag| bench.done(tag).clone()).collect()
+}
+
+/// The second of two writes that come at once, of which one may be programmed at a time.
+pub fn a_write_behind_the_limit() -> Done {
+    written(1, 2)[1].clone()
+}
+
+#[test]
+fn as_many_dies_program_as_the_limit_says() {
+    for programs in [1, 2, 3, 4, 8, 1_000_000] {
+        let done = written(programs, 48);
+        let at_once = u64::from(programs.min(4));
+        for (number, write) in done.iter().enumerate() {
+            let rounds = number as u64 / at_once;
+            assert_eq!(write.latency(), (rounds + 1) * PROGRAM, "{programs}: write {number}");
+            // Below the number of dies, none waits for its die.
+            let (limited, unit) = (write.of(State::Pressure), write.of(State::UnitHostProgram));
+            assert_eq!(limited + unit, rounds * PROGRAM, "{programs}: write {number}");
+            assert!(programs > 4 || unit == 0, "{programs}: write {number} waits {unit} ns");
+            assert!(programs < 48 || limited == 0, "{programs}: write {number} is limited");
+        }
+    }
+}
+
+/// Reads that come by chance, while hosts write without a pause, to a drive with much free space.
+fn beside_writes(programs: u32, bypass: &str) -> drive::Run {
+    let text = "[[workload]]\nname = \"writes\"\nreads = \"0 %\"\nsize = \"4 KiB\"\nqueue_depth = 64\n\
+                [[workload]]\nname = \"reads\"\nreads = \"100 %\"\nsize = \"4 KiB\"\n\
+                arrivals = { process = \"poisson\", rate = \"1 kIOPS\" }\n\
+                [run]\ntime = \"2 s\"\n";
+    let more = [
+        set("geometry.blocks_per_plane", 2_000),
+        set("precondition.fill", "sequential"),
+        set("scheduler.bypass", bypass),
+        limit(programs),
+    ];
+    run(&experiment(text, &dies(4, &more)))
+}
+
+#[test]
+fn a_read_meets_one_program_on_a_share_of_the_dies() {
+    for programs in [1, 2, 4] {
+        let run = beside_writes(programs, "drain");
+        assert_eq!(run.device().ftl().tally.collected, 0, "there is space");
+        let reads = stats(&run, 1, Kind::Read);
+        let count = reads.latency.count() as f64;
+        assert!(count > 1_800.0, "{count} reads");
+        // A program is half over on average when a read comes.
+        let expected = f64::from(programs) / 4.0 * PROGRAM as f64 / 2.0;
+        let waits = reads.bands.total()[State::UnitHostProgram as usize] as f64 / count;
+        assert!(
+            (waits / expected - 1.0).abs() < 0.12,
+            "{programs}: {waits} ns, {expected} expected"
+        );
+        // Reads are rare: hardly any waits for another one, and none for a second program.
+        let longest = reads.latency.max().expect("there were reads").as_ns();
+        assert!(longest < PROGRAM + 3 * 125 * US, "{programs}: {longest} ns");
+        // Programs that wait for a read are outstanding, too.
+        let rate = f64::from(programs) / PROGRAM as f64;
+        let found = stats(&run, 0, Kind::Write).latency.count() as f64
+            / run.measured().span().as_ns() as f64;
+        assert!(found <= rate && found > 0.95 * rate, "{programs}: {found} per ns of {rate}");
+        let counts = run.measured().pressure(SetId(0)).expect("programs are limited");
+        assert_eq!(counts.greatest, programs);
+    }
+}
+
+/// Mostly small writes to a full drive.
+const WRITES: &str = "[[workload]]\nname = \"mixed\"\nreads = \"30 %\"\nsize = \"4 KiB\"\nqueue_depth = 8\n[run]\nrequests = 8000\n";
+
+/// Full drives of two dies, of which each has something that moves or delays data.
+fn drives() -> Vec<Vec<Override>> {
+    let busy = |more: &[Override]| {
+        let own = [
+            set("precondition.fill", "random"),
+            set("ftl.gc.background", "3 blocks"),
+            set("ftl.gc.stop", "3 blocks"),
+            set("geometry.channels", 2),
+        ];
+        [&own[..], more].concat()
+    };
+    let watermark = "{ policy = \"watermark\", high = \"75 %\", low = \"50 %\" }";
+    vec![
+        busy(&[set("ftl.gc.window", 4)]),
+        busy(&[set("ftl.gc.copy_back", true)]),
+        busy(&[
+            set("ftl.gc.pacing", "proportional"),
+            set("ftl.gc.background", "4 blocks"),
+            set("ftl.gc.stop", "4 blocks"),
+        ]),
+        busy(&[set("ftl.wear.retirement_age", "85 %"), set("nand.endurance", 1_000)]),
+        busy(&[set("ftl.unit", "8 KiB"), set("geometry.page_size", "16 KiB")]),
+        busy(&[set("buffer.durability", "capacitor"), set("buffer.size", "64 KiB")]),
+        busy(&[
+            set("buffer.durability", "capacitor"),
+            set("buffer.size", "64 KiB"),
+            set("buffer.flush", watermark),
+        ]),
+        busy(&[
+            set("scheduler.bypass", "drain"),
+            set("scheduler.suspension", "{ policy = \"i-es\" }"),
+        ]),
+        busy(&[set("scheduler.bypass", "none")]),
+        busy(&[set(
+            "nand.command_cycles",
+            "{ read = \"1 us\", program = \"1 us\", erase = \"1 us\" }",
+        )]),
+    ]
+}
+
+#[test]
+fn a_limit_that_is_never_reached_changes_nothing() {
+    for drive in drives() {
+        let without = run_fast(&experiment(WRITES, &drive));
+        let with = run_fast(&experiment(WRITES, &[&drive[..], &[limit(1_000_000)]].concat()));
+        assert_eq!(with.device().digest(), without.device().digest(), "{drive:?}");
+        assert_eq!(with.measured().counters(), without.measured().counters(), "{drive:?}");
+        assert_eq!(without.measured().pressure(SetId(0)), None);
+        let counts = with.measured().pressure(SetId(0)).expect("programs are limited");
+        assert!(counts.programs > 1_000 && counts.waited == 0, "{drive:?}: {counts:?}");
+    }
+}
+
+#[test]
+fn whole_drives_work_with_few_programs() {
+    for drive in drives() {
+        for programs in [1, 2] {
+            let limited = [&drive[..], &[limit(programs)]].concat();
+            let run = run(&experiment(WRITES, &limited));
+            let units = run.measured().tally().units;
+            assert!(units[Source::Gc as usize] > 100, "{drive:?}: {units:?}");
+            let counts = run.measured().pressure(SetId(0)).expect("programs are limited");
+            assert_eq!(counts.greatest, programs, "{drive:?}");
+            assert!(counts.waited > 1_000, "{drive:?}: {counts:?}");
+            if programs == 1 {
+                assert_eq!(counts.taken_ns, u128::from(counts.full.as_ns()));
+            }
+        }
+    }
+}
+
+#[test]
+fn fewer_programs_mean_shorter_reads_and_slower_writes() {
+    let of = |programs| {
+        let run = beside_writes(programs, "batch");
+        (mean_ns(&run, 1, Kind::Read), mean_ns(&run, 0, Kind::Write))
+    };
+    let [one, two, four] = [1, 2, 4].map(of);
+    assert!(one.0 < two.0 && two.0 < four.0, "{one:?} {two:?} {four:?}");
+    assert!(one.1 > 1.8 * two.1 && two.1 > 1.8 * four.1, "{one:?} {two:?} {four:?}");
+}
+
+/// Two sets of two dies each.
+fn sets(more: &[Override]) -> Vec<Override> {
+    let own = [
+        set("ftl.sets", "{ channels = 2 }"),
+        set("geometry.blocks_per_plane", 40),
+        set("ftl.over_provisioning.exported", "8 MiB"),
+    ];
+    dies(4, &[&own[..], more].concat())
+}
+
+#[test]
+fn each_set_has_its_own_limit() {
+    let mut bench = Bench::new(&sets(&[limit(1), set("workload[0].nvm_set", 1)]));
+    let writes = |bench: &mut Bench, first: u64| -> Vec<u32> {
+        (0..6).map(|page| bench.submit(0, Kind::Write, first + page * PAGE, PAGE)).collect()
+    };
+    let (one, other) = (writes(&mut bench, 0), writes(&mut bench, 4 << 20));
+    bench.settle();
+    for tags in [one, other] {
+        for (number, tag) in tags.into_iter().enumerate() {
+            assert_eq!(bench.done(tag).latency(), (number as u64 + 1) * PROGRAM);
+        }
+    }
+}
+
+/// The share of a run of 3 ms in which ten pages are written, one or two at a time.
+#[test]
+fn results_tell_how_many_programs_were_outstanding() {
+    let text = "[[workload]]\nname = \"ten\"\nreads = \"0 %\"\nsize = \"4 KiB\"\nqueue_depth = 10\nnvm_set = 2\n[run]\nrequests = 10\n";
+    let experiment = experiment(text, &sets(&[limit(1)]));
+    let checked = drive::check::check(&experiment).expect("a sound experiment");
+    let mut run = run(&experiment);
+    let outcome = drive::results::Outcome { host_cpu_seconds: 1.0, complete: true };
+    let summary = drive::results::summary(&mut run, &experiment, &checked, &[None], outcome);
+    let idle = json!({
+        "set": 1, "most": 1, "programs": 0, "waited": 0, "mean": 0.0, "full": 0.0, "greatest": 0,
+    });
+    let busy = json!({
+        "set": 2, "most": 1, "programs": 10, "waited": 9, "mean": 1.0, "full": 1.0, "greatest": 1,
+    });
+    assert_eq!(summary["counted_ns"], 10 * PROGRAM);
+    assert_eq!(summary["pressure"], json!([idle, busy]));
+}
+
+#[test]
+fn a_request_is_told_that_it_waits_for_the_limit() {
+    let mut bench = Bench::new(&dies(4, &[limit(2)]));
+    (0..3).for_each(|page| {
+        bench.submit(0, Kind::Write, page * PAGE, PAGE);
+    });
+    bench.until(150 * US);
+    let told = bench.device.standings(RequestId(2));
+    let words = told.first().map(|of| of.words.as_str()).unwrap_or_default();
+    assert!(words.contains("2 programs of its NVM set may be outstanding"), "{told:?}");
+}
+
+#[test]
+fn the_limit_refuses_what_it_does_not_support() {
+    let of = |settings: &[(&'static str, &str)]| {
+        let all: Vec<_> = settings.iter().map(|(key, value)| set(key, value)).collect();
+        try_experiment(BY_HAND, &all).err().unwrap_or_default()
+    };
+    let most = ("ftl.pressure.programs", "8");
+    assert_eq!(of(&[most]), "");
+    let rounds = [
+        ("scheduler.rounds.unit", "die"),
+        ("ftl.gc.preemptible", "false"),
+        ("ftl.gc.foreground", "1 block"),
+    ];
+    let parity = [
+        ("geometry.channels", "4"),
+        ("ftl.allocation.pool", "die"),
+        ("ftl.parity", "{ width = 4 }"),
+        ("ftl.over_provisioning.reserved", "50 %"),
+    ];
+    let superblock = [
+        ("geometry.channels", "4"),
+        ("ftl.allocation.streams", "separate"),
+        ("ftl.superblock", "{ dies = 4, width = {} }"),
+    ];
+    let scrub = [("ftl.scrub", "{ interval = \"10 ms\", choice = \"oldest\" }")];
+    let streaming = [("ftl.gc.streaming", "true"), ("geometry.packages_per_channel", "2")];
+    let cases: [(&[(&'static str, &str)], &str); 9] = [
+        (&[("ftl.gc.preemptible", "false")], "preemptible = true"),
+        (&rounds, "leave rounds out"),
+        (&parity, "leave parity out"),
+        (&superblock, "leave superblock out"),
+        (&scrub, "leave scrub out"),
+        (&streaming, "streaming = false"),
+        (&[("ftl.gc.idle_gap", "1 ms")], "leave idle_gap out"),
+        (&[("ftl.gc.at_once", "{ drive = 1 }")], "leave at_once out"),
+        (&[("ftl.tasks.most", "8")], "leave tasks out"),
+    ];
+    for (settings, remedy) in cases {
+        assert_eq!(of(settings), "", "{settings:?}");
+        let problems = of(&[settings, &[most]].concat());
+        assert!(problems.contains(": 1 problem\n"), "{settings:?}: {problems}");
+        let is_told = problems.contains("drive.ftl.pressure: ") && problems.contains(remedy);
+        assert!(is_told, "{settings:?}: {problems}");
+    }
+    assert!(of(&[("ftl.pressure", "{}")]).contains("programs"), "it must be given");
+    assert!(of(&[("ftl.pressure.programs", "0")]).contains("pressure.programs"), "at least one");
+}
