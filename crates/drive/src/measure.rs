@@ -100,7 +100,7 @@ pub struct Mark {
     at: Instant,
     counters: Counters,
     errors: Option<ErrorCounters>,
-    scrub: Option<ScrubCounts>,
+    scrub: Option<Vec<ScrubCounts>>,
     tasks: Option<Vec<TaskCounts>>,
     /// Outstanding programs by NVM set; empty without a limit.
     pressure: Vec<PressureCounts>,
@@ -153,7 +153,7 @@ impl Measurable for Device {
             at: Self::now(self),
             counters: *self.counters(),
             errors: self.errors().cloned(),
-            scrub: self.scrub_counts(),
+            scrub: self.scrub_counts_of_sets(),
             tasks: self.task_counts(),
             pressure: (0..self.ftl().layout.set_count())
                 .filter_map(|set| self.pressure_counts(SetId(set)))
@@ -479,10 +479,11 @@ impl Measured {
         let (begin, end) = self.marks();
         Some(end.errors.as_ref()?.since(begin.errors.as_ref()?))
     }
-    /// Scrubbing that was counted, if there is any.
-    pub fn scrub(&self) -> Option<ScrubCounts> {
+    /// Scrubbing that was counted by NVM set, if there is any.
+    pub fn scrub(&self) -> Option<Vec<ScrubCounts>> {
         let (begin, end) = self.marks();
-        Some(end.scrub?.since(&begin.scrub?))
+        let of_sets = end.scrub.iter().flatten().zip(begin.scrub.iter().flatten());
+        end.scrub.as_ref().map(|_| of_sets.map(|(end, begin)| end.since(begin)).collect())
     }
     /// The firmware's tasks that were counted by NVM set, if their number is limited.
     pub fn tasks(&self) -> Option<Vec<TaskCounts>> {

@@ -55,7 +55,6 @@ fn check_beside(experiment: &Experiment, problems: &mut Problems) {
     let (ftl, gc) = (&drive.ftl, &drive.ftl.gc);
     for (is_given, key) in [
         (drive.recovery.is_some(), "drive.recovery"),
-        (ftl.scrub.is_some(), "drive.ftl.scrub"),
         (gc.idle_gap.is_some(), "drive.ftl.gc.idle_gap"),
         (gc.at_once.is_some(), "drive.ftl.gc.at_once"),
         (gc.background_begins == BackgroundBegins::QuietChannel, "drive.ftl.gc.background_begins"),

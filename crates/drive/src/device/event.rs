@@ -42,10 +42,10 @@ pub enum Event {
     Partial(PoolId),
     /// A group may have been idle for long enough to collect.
     Idle(GroupId),
-    /// Scrubbing polls the next bin.
-    Scrub,
-    /// The rate of scrubbing allows the next block.
-    ScrubAgain,
+    /// Scrubbing polls the next bin of an NVM set.
+    Scrub(SetId),
+    /// The rate of scrubbing allows the next block of an NVM set.
+    ScrubAgain(SetId),
     /// The firmware has decided what comes after a task of an NVM set.
     Think(SetId),
     /// A suspension request to an operation is re-evaluated, or its unit becomes free by a
@@ -107,12 +107,12 @@ impl engine::Event for Event {
             Self::Partial(id) => (15, id.index()),
             Self::Backlog(id) => (16, id.index()),
             Self::Idle(id) => (17, id.index()),
-            Self::Scrub => (18, 0),
+            Self::Scrub(id) => (18, id.index()),
             Self::ParityKnown(id) => (19, id.index()),
             Self::Fail(id) => (20, id.index()),
             Self::Rebuild => (21, 0),
             Self::Rebuilt(id) => (22, id.index()),
-            Self::ScrubAgain => (23, 0),
+            Self::ScrubAgain(id) => (23, id.index()),
             Self::Think(id) => (24, id.index()),
             Self::Window(id) => (25, id.index()),
         };
@@ -140,12 +140,12 @@ impl engine::Event for Event {
             15 => Self::Partial(Id::from_index(index)),
             16 => Self::Backlog(Id::from_index(index)),
             17 => Self::Idle(Id::from_index(index)),
-            18 => Self::Scrub,
+            18 => Self::Scrub(Id::from_index(index)),
             19 => Self::ParityKnown(Id::from_index(index)),
             20 => Self::Fail(Id::from_index(index)),
             21 => Self::Rebuild,
             22 => Self::Rebuilt(Id::from_index(index)),
-            23 => Self::ScrubAgain,
+            23 => Self::ScrubAgain(Id::from_index(index)),
             24 => Self::Think(Id::from_index(index)),
             25 => Self::Window(Id::from_index(index)),
             kind => unreachable!("no event is of kind {kind}"),
@@ -170,8 +170,8 @@ impl engine::Event for Event {
             | Self::ParityKnown(_)
             | Self::Partial(_)
             | Self::Idle(_)
-            | Self::Scrub
-            | Self::ScrubAgain
+            | Self::Scrub(_)
+            | Self::ScrubAgain(_)
             | Self::Think(_)
             | Self::Poll(_)
             | Self::Crossed(_)

@@ -1,5 +1,6 @@
 //! Inspection of a drive.
 
+use crate::device::gc::turn::Found;
 use crate::device::{
     Counters, Device, ErrorCounters, PressureCounts, RequestId, ScrubCounts, TaskCounts,
 };
@@ -49,12 +50,16 @@ impl Device {
     }
     /// Counts of scrubbing, if there is any.
     pub fn scrub_counts(&self) -> Option<ScrubCounts> {
-        self.gc.scrubbing().map(|turn| turn.counts())
+        self.gc.scrubbing().map(|turns| turns.iter().map(|turn| turn.counts()).sum())
+    }
+    /// Those of scrubbing by NVM set, if there is any.
+    pub fn scrub_counts_of_sets(&self) -> Option<Vec<ScrubCounts>> {
+        self.gc.scrubbing().map(|turns| turns.iter().map(|turn| turn.counts()).collect())
     }
     /// The highest expected errors that the last polls of scrubbing found, and the blocks above the
     /// policy's limit that they did not take.
     pub fn scrub_found(&self) -> Option<(f64, u32)> {
-        let found = self.gc.scrubbing()?.found();
+        let found: Found = self.gc.scrubbing()?.iter().map(|turn| turn.found()).sum();
         Some((found.highest, found.left))
     }
     /// Counts of the firmware's tasks by NVM set, if their number is limited.

@@ -51,8 +51,8 @@ impl Device {
             }
             Event::Partial(pool) => write[base.set_of_pool(pool)].partial_due(base, pool),
             Event::Idle(group) => gc.idle_due(base, group),
-            Event::Scrub => gc.scrub_due(base),
-            Event::ScrubAgain => gc.scrub_again(base),
+            Event::Scrub(set) => gc.scrub_due(base, set),
+            Event::ScrubAgain(set) => gc.scrub_again(base, set),
             Event::Think(set) => gc.thought(base, set),
             Event::Fail(_) | Event::Rebuild | Event::Rebuilt(_) => self.happen_to_failed(event),
             Event::Backlog(bin) => gc.backlog_due(base, bin),

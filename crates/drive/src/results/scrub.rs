@@ -1,9 +1,10 @@
 //! Scrubbing, as `summary.json` has it.
 
+use crate::device::ScrubCounts;
 use crate::experiment::Experiment;
 use crate::measure::Measured;
 use crate::run::Run;
-use ftl::Source;
+use ftl::{SetId, Source, Tally};
 use serde_json::{Value, json};
 use settings::counted;
 
@@ -13,17 +14,31 @@ pub fn of_run(run: &Run, experiment: &Experiment, measured: &Measured) -> Value 
         return Value::Null;
     };
     let choice = serde_json::to_value(&scrub.choice).expect("a configuration is plain data");
-    json!({
-        "policy": choice["policy"],
-        "polls": counts.polls,
-        "taken": counts.taken,
-        "blocks": counts.blocks,
-        "units": measured.tally().units[Source::Scrub as usize],
-        "expected_errors": limit(run, experiment).map(|(above, highest, left)| json!({
+    let mut figures = scrubbed(&counts.iter().copied().sum(), &measured.tally());
+    figures["policy"] = choice["policy"].clone();
+    figures["expected_errors"] =
+        json!(limit(run, experiment).map(|(above, highest, left)| json!({
             "above": above,
             "highest": highest,
             "blocks_above": left,
-        })),
+        })));
+    let of_set = |(set, counts): (u32, &ScrubCounts)| {
+        let mut figures = scrubbed(counts, &measured.tally_of(SetId(set)));
+        figures["set"] = (set + 1).into();
+        figures
+    };
+    figures["sets"] =
+        json!((counts.len() > 1).then(|| (0..).zip(&counts).map(of_set).collect::<Vec<_>>()));
+    figures
+}
+
+/// Polls, blocks, and units that were programmed.
+fn scrubbed(counts: &ScrubCounts, tally: &Tally) -> Value {
+    json!({
+        "polls": counts.polls,
+        "taken": counts.taken,
+        "blocks": counts.blocks,
+        "units": tally.units[Source::Scrub as usize],
     })
 }
 

@@ -42,6 +42,36 @@ fn the_oldest_block_of_the_bin_is_moved_and_erased_at_each_interval() {
     assert_eq!(bench.device.ftl().mapped_units(), 768, "no data is lost");
 }
 
+/// Two channels of such a drive. Without sets their bins take turns.
+#[test]
+fn each_set_has_a_scrub_turn_of_its_own() {
+    let erased_by = |ms: u64, more: &[Override]| {
+        let own = [
+            set("geometry.channels", 2),
+            set("ftl.over_provisioning", "{ exported = \"6 MiB\" }"),
+            set("ftl.scrub.stream", "own"),
+        ];
+        let mut bench = scrubbed("10 ms", "policy = \"oldest\"", &[&own[..], more].concat());
+        bench.until(ms * MS + 8_300 * US);
+        let blocks = bench.device.ftl().layout.blocks_per_bin() as usize;
+        let of = |place: usize| erased(&bench).iter().filter(|of| **of / blocks == place).count();
+        ([0, 1].map(of), bench.device.scrub_counts_of_sets().expect("it scrubs"))
+    };
+    for task in ["turns", "own"] {
+        let task = set("ftl.scrub.task", task);
+        let sets = [task.clone(), set("ftl.sets.channels", 2), set("workload[0].nvm_set", 1)];
+        for (ms, without, with) in
+            [(10, [1, 0], [1, 1]), (20, [1, 1], [2, 2]), (30, [2, 1], [3, 3])]
+        {
+            assert_eq!(erased_by(ms, std::slice::from_ref(&task)).0, without, "{task:?} {ms}");
+            let (blocks, counts) = erased_by(ms, &sets);
+            assert_eq!(blocks, with, "{task:?} {ms}");
+            let polls: Vec<u64> = counts.iter().map(|of| of.polls).collect();
+            assert_eq!(polls, with.map(|of| of as u64), "{task:?} {ms}");
+        }
+    }
+}
+
 #[test]
 fn a_look_at_a_bin_that_is_busy_comes_when_it_is_not() {
     // The second poll, at 10 ms, waits until block 0 is done at 13.3; the third and the fourth, at

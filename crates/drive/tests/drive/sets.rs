@@ -39,6 +39,12 @@ pub fn load(name: &str, set: u32, queue_depth: u32) -> String {
 
 const WATERMARK: &str = "{ policy = \"watermark\", high = \"75 %\", low = \"50 %\" }";
 
+/// Scrubbing as a task of its own.
+const SCRUBBER: &str = "{ interval = \"1 ms\", choice = \"oldest\", stream = \"own\", task = \"own\", \
+                        rate = \"3 MB/s\", window = 2 }";
+const PATROL: &str = "{ interval = \"1 ms\", choice = { policy = \"patrol\", re_reads = 1 }, \
+                      stream = \"own\", task = \"own\" }";
+
 fn first_set(texts: &[String], overrides: &[Override]) -> (Run, u64) {
     let run = run_fast(&experiment(&texts.concat(), overrides));
     let digest = run.device().digest_of(SetId(0));
@@ -57,6 +63,16 @@ fn a_set_is_the_same_whether_others_work_or_idle() {
         ([&errors::errors(75.0, 0.01)[..], &[set("nand.errors.counting", "drawn")]].concat(), 16),
         (vec![set("scheduler.suspension", "{ policy = \"i-es\" }")], 32),
         (vec![set("ftl.tasks", "{ most = 1, think = \"20 us\" }")], 32),
+        (vec![set("ftl.scrub", "{ interval = \"2 ms\", choice = \"oldest\" }")], 32),
+        (vec![set("ftl.scrub", SCRUBBER), set("ftl.tasks", "{ most = 2 }")], 32),
+        (
+            [
+                &errors::errors(75.0, 0.01)[..],
+                &[set("nand.errors.counting", "drawn"), set("ftl.scrub", PATROL)],
+            ]
+            .concat(),
+            16,
+        ),
     ] {
         let overrides = drive("{ channels = 2 }", &more);
         let (alone, digest) = first_set(&[load("one", 1, 4)], &overrides);
@@ -64,8 +80,8 @@ fn a_set_is_the_same_whether_others_work_or_idle() {
             first_set(&[load("one", 1, 4), load("other", 2, busy)], &overrides);
         assert_eq!(digest, beside_digest, "{more:?}");
         let tally = |run: &Run| run.device().ftl().tally_of(SetId(0));
-        // Collection with few tasks goes on after the last request, for as long as others work.
-        if more.iter().any(|(key, _)| *key == "ftl.tasks") {
+        // Scrubbing, and collection with few tasks, go on after the last request, for as long as others work.
+        if more.iter().any(|(key, _)| ["ftl.tasks", "ftl.scrub"].contains(key)) {
             assert_eq!(tally(&alone).units[0], tally(&beside).units[0]);
         } else {
             assert_eq!(tally(&alone), tally(&beside));
@@ -151,6 +167,30 @@ fn each_set_has_tasks_of_its_own() {
     let moves = [&own[0]["gc_read"], &own[1]["gc_program"], &summary["flash"]["erases"]["erase"]];
     let moves: f64 = moves.iter().map(|of| number(of, "commands")).sum();
     assert!((number(tasks, "begun") - moves).abs() <= 2.0, "{} {moves}", tasks["begun"]);
+}
+
+/// Polls come every 2 ms in each set, and a rate is that of each.
+#[test]
+fn each_set_is_scrubbed_at_its_own_rate() {
+    let scrub = SCRUBBER.replace("1 ms", "2 ms");
+    let text = format!(
+        "{}[run]\nrequests = 1\n",
+        load("late", 1, 1).replace("nvm_set", "start = \"500 ms\"\nnvm_set")
+    );
+    let summary =
+        summary_of(&experiment(&text, &drive("{ channels = 2 }", &[set("ftl.scrub", scrub)])));
+    let (all, of_sets) = (&summary["scrub"], summary["scrub"]["sets"].as_array());
+    let of_sets = of_sets.expect("a list");
+    for key in ["polls", "taken", "blocks", "units"] {
+        let sum: u64 = of_sets.iter().filter_map(|of| of[key].as_u64()).sum();
+        assert_eq!(all[key].as_u64(), Some(sum), "{key}");
+    }
+    for of in of_sets {
+        // 3 MB/s in half a second, in units of 4 KiB, and at most one block of 16 units more.
+        let units = of["units"].as_u64().expect("a number") as f64;
+        let most = 0.5 * 3e6 / 4096.0;
+        assert!((most - 32.0..=most + 16.0).contains(&units), "{units} of {most}");
+    }
 }
 
 #[test]
@@ -261,10 +301,6 @@ fn what_joins_sets_is_refused() {
     assert_eq!(refused(&[]), None);
     for (path, value) in [
         ("drive.recovery", "{ map = \"scan\", trims = \"logged\" }"),
-        (
-            "drive.ftl.scrub",
-            "{ interval = \"1 s\", stream = \"collection\", choice = { policy = \"oldest\" } }",
-        ),
         ("drive.ftl.gc.idle_gap", "1 ms"),
         ("drive.ftl.gc.at_once", "{ channel = 1 }"),
         ("drive.ftl.gc.background_begins", "quiet-channel"),

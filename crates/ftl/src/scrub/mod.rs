@@ -18,7 +18,7 @@ use settings::{Rate, Time};
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ScrubConfig {
-    /// Time between two polls; the bins are polled in turn.
+    /// Time between two polls in each NVM set; its bins are polled in turn.
     pub interval: Time,
     /// Policy that chooses the block of the bin to rewrite, if any.
     pub choice: ScrubChoice,
@@ -32,7 +32,7 @@ pub struct ScrubConfig {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 64))]
     pub window: Option<u32>,
-    /// Most data that is moved in a time, if the task is its own: after a block, the next one begins
+    /// Most data that is moved in a time in each NVM set, if the task is its own: after a block, the next one begins
     /// when its data would have been moved at this rate. Default: no limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rate: Option<Rate>,

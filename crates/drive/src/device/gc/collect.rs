@@ -193,7 +193,7 @@ impl Gc {
             let (_, since) = job.chosen.swap_remove(place);
             base.flash.count_collection(base.time.now - since);
         } else {
-            self.note_scrubbed();
+            self.note_scrubbed(base.set_of_bin(bin));
         }
         base.note_checkpoints();
         base.audit_erase(block);

@@ -30,7 +30,7 @@ use crate::device::flash::op::Owner;
 use crate::device::ids::OpId;
 use crate::device::windows::Windows;
 use engine::Column;
-use ftl::{BinId, BlockId, GcConfig, Layout, ReserveUntil};
+use ftl::{BinId, BlockId, BySet, GcConfig, Layout, ReserveUntil};
 use job::{Backlog, Job};
 use nand::{Geometry, GroupId};
 use permits::Permits;
@@ -49,8 +49,8 @@ pub struct Gc {
     /// Planes of a package, if pages stream between packages while a block is collected.
     streaming: Option<u32>,
     // ---- state ----
-    /// Scrubbing, if there is any.
-    scrubs: Option<Turn>,
+    /// Scrubbing by NVM set, if there is any.
+    scrubs: Option<BySet<Turn>>,
     /// Its task, if it has one of its own.
     scrubber: Option<Box<Scrubber>>,
     jobs: Column<BinId, Job>,
@@ -77,7 +77,9 @@ impl Gc {
             erase_batching: config.scheduler.erase_batching,
             streaming: (config.ftl.gc.streaming)
                 .then_some(geometry.planes_per_die * geometry.dies_per_package),
-            scrubs: config.ftl.scrub.as_ref().map(|scrub| Turn::new(scrub, layout.bins)),
+            scrubs: config.ftl.scrub.as_ref().map(|scrub| {
+                BySet::from_fn(layout.set_count(), |set| Turn::new(scrub, layout, set))
+            }),
             scrubber: Scrubber::new(config.ftl.scrub.as_ref(), layout),
             jobs: Column::from_fn(layout.bins as usize, |_| Job::default()),
             backlogs: Column::from_fn(layout.bins as usize, |_| Backlog::default()),
@@ -112,7 +114,7 @@ impl Gc {
             // Recovery from power cuts is not combined with them.
             windows: _,
         } = self;
-        *scrubs = scrubs.as_ref().map(Turn::begun_anew);
+        scrubs.iter_mut().flat_map(BySet::iter_mut).for_each(|turn| *turn = turn.begun_anew());
         *scrubber = scrubber.as_ref().map(|scrubber| scrubber.begun_anew());
         *jobs = Column::from_fn(layout.bins as usize, |_| Job::default());
         *backlogs = Column::from_fn(layout.bins as usize, |_| Backlog::default());

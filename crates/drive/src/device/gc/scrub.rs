@@ -1,4 +1,4 @@
-//! Scrubbing in time: at each interval the next bin is polled, and the block that the policy takes,
+//! Scrubbing in time: at each interval the next bin of each NVM set is polled, and the block that the policy takes,
 //! if any, is moved and erased as a collected block is. If the bin is being collected, the poll is
 //! remembered: it comes between two victims.
 
@@ -9,16 +9,17 @@ use crate::device::gc::gate::{Leave, Maintenance};
 use crate::device::gc::turn::{Found, Turn};
 use crate::device::ids::OpId;
 use ftl::scrub::Polled;
-use ftl::{BinId, BlockId, Level};
+use ftl::{BinId, BlockId, BySet, Level, SetId};
 use metrics::Holder;
 
 impl Gc {
     pub(in crate::device) fn begin_scrubbing(&mut self, base: &mut Base) {
-        if let Some(turn) = &mut self.scrubs
-            && !turn.begun
-        {
-            turn.begun = true;
-            base.time.agenda.schedule(base.time.now + turn.interval, Event::Scrub, 0);
+        let Some(turns) = &mut self.scrubs else { return };
+        for set in turns.ids() {
+            let turn = &mut turns[set];
+            if !std::mem::replace(&mut turn.begun, true) {
+                base.time.agenda.schedule(base.time.now + turn.interval, Event::Scrub(set), 0);
+            }
         }
     }
 
@@ -26,15 +27,16 @@ impl Gc {
     /// event is due; or each block was rewritten twice without any progress.
     #[inline]
     pub fn scrubs_in_vain(&self, base: &Base) -> bool {
-        self.scrubs.as_ref().is_some_and(|turn| self.is_in_vain(base, turn))
+        self.scrubs.as_ref().is_some_and(|turns| self.is_in_vain(base, turns))
     }
 
     #[cold]
-    fn is_in_vain(&self, base: &Base, turn: &Turn) -> bool {
+    fn is_in_vain(&self, base: &Base, turns: &BySet<Turn>) -> bool {
         let blocks = u64::from(base.space.ftl.layout.bins)
             * u64::from(base.space.ftl.layout.blocks_per_bin());
-        let timers = 1 + usize::from(self.scrubber.as_ref().is_some_and(|of| of.awaits_rate()));
-        base.time.agenda.len() <= timers || u64::from(turn.in_vain) > 2 * blocks
+        let timers = turns.count() + self.scrubber.as_ref().map_or(0, |of| of.awaiting_rate());
+        base.time.agenda.len() <= timers as usize
+            || turns.iter().any(|turn| u64::from(turn.in_vain) > 2 * blocks)
     }
 
     /// True if only scrubbing is under way.
@@ -44,7 +46,7 @@ impl Gc {
             op.is_scrubbing() || op.is_collection() && base.space.task(op.bin).scrubs
         };
         base.time.agenda.events().all(|event| match event {
-            Event::Scrub | Event::ScrubAgain | Event::Think(_) => true,
+            Event::Scrub(_) | Event::ScrubAgain(_) | Event::Think(_) => true,
             Event::Undecoded(op)
             | Event::Programmed(op)
             | Event::Array(op)
@@ -59,16 +61,15 @@ impl Gc {
     /// Ends all scrubbing.
     pub(in crate::device) fn end_scrubbing(&mut self, base: &mut Base) {
         self.scrubs = None;
-        base.time.agenda.withdraw(|event| matches!(event, Event::Scrub | Event::ScrubAgain));
+        base.time.agenda.withdraw(|event| matches!(event, Event::Scrub(_) | Event::ScrubAgain(_)));
         self.jobs.as_mut_slice().iter_mut().for_each(|job| job.look = false);
         self.end_scrubber(base);
     }
 
-    pub(in crate::device) fn scrub_due(&mut self, base: &mut Base) {
-        let turn = self.scrubs.as_mut().expect("its event goes with it");
-        let bin = turn.next;
-        turn.next = BinId((bin.0 + 1) % base.space.ftl.layout.bins);
-        base.time.agenda.schedule(base.time.now + turn.interval, Event::Scrub, 0);
+    pub(in crate::device) fn scrub_due(&mut self, base: &mut Base, set: SetId) {
+        let turn = self.turn(set);
+        let bin = turn.take_next();
+        base.time.agenda.schedule(base.time.now + turn.interval, Event::Scrub(set), 0);
         if self.scrubber.is_some() {
             return self.poll_when_possible(base, bin);
         }
@@ -93,7 +94,7 @@ impl Gc {
         }
         self.jobs[bin].look = false;
         let Some(block) = self.poll(base, bin) else { return false };
-        self.note_progress(base);
+        self.note_progress(base, bin);
         let job = &mut self.jobs[bin];
         (job.victim, job.next) = (Some(block), 0);
         let task = base.space.task_mut(bin);
@@ -113,12 +114,13 @@ impl Gc {
         };
         polled.turn = self.scrubber.as_ref().map_or(0, |scrubber| scrubber.turn_of(bin));
         let block = space.ftl.find_scrub(bin, polled);
-        let turn = self.scrubs.as_mut().expect("a poll is due");
+        let set = space.ftl.layout.set_of_bin(bin);
+        let turn = &mut self.scrubs.as_mut().expect("a poll is due")[set];
         turn.counts.polls += 1;
         if let Some(above) = needs.above {
             let first = space.ftl.layout.first_block(bin).0;
             let place = block.map(|block| (block.0 - first) as usize);
-            turn.found[bin] = Found::new(polled.expected_errors, above, place);
+            turn.note_found(bin, Found::new(polled.expected_errors, above, place));
         }
         if let Some(block) = block
             && needs.patrol.is_none()
@@ -131,29 +133,35 @@ impl Gc {
     /// Takes a block, which will be moved and erased.
     pub(super) fn take_block(&mut self, base: &mut Base, block: BlockId) {
         base.space.ftl.take_scrub(block);
-        self.scrubs.as_mut().expect("a poll was due").counts.taken += 1;
+        let set = base.set_of_bin(base.space.ftl.layout.bin(block));
+        self.turn(set).counts.taken += 1;
     }
 
-    /// Notes if there was any progress since the last scrubbed block.
-    pub(super) fn note_progress(&mut self, base: &Base) {
+    /// Notes if there was any progress since the last scrubbed block of a bin's set.
+    pub(super) fn note_progress(&mut self, base: &Base, bin: BinId) {
         let seen = (base.outstanding(), base.flash.counters().but_for_scrubbing());
         let is_waited_for = base.outstanding() > 0 && self.only_scrubs(base);
         let is_waited_for = is_waited_for && !self.any_goes_first(base);
-        let turn = self.scrubs.as_mut().expect("a poll is due");
+        let turn = self.turn(base.set_of_bin(bin));
         let in_vain = is_waited_for && std::mem::replace(&mut turn.seen, seen) == seen;
         turn.in_vain = if in_vain { turn.in_vain + 1 } else { 0 };
     }
 
-    /// Counts a block that was scrubbed and is erased.
+    /// Counts a block of a set that was scrubbed and is erased.
     #[cold]
-    pub(in crate::device) fn note_scrubbed(&mut self) {
-        if let Some(turn) = &mut self.scrubs {
-            turn.counts.blocks += 1;
+    pub(in crate::device) fn note_scrubbed(&mut self, set: SetId) {
+        if let Some(turns) = &mut self.scrubs {
+            turns[set].counts.blocks += 1;
         }
     }
 
-    /// What scrubbing did; none without scrubbing.
-    pub(in crate::device) fn scrubbing(&self) -> Option<&Turn> {
+    /// Scrubbing of a set, whose poll is due or was.
+    fn turn(&mut self, set: SetId) -> &mut Turn {
+        &mut self.scrubs.as_mut().expect("a drive that scrubs")[set]
+    }
+
+    /// What scrubbing did by NVM set; none without scrubbing.
+    pub(in crate::device) fn scrubbing(&self) -> Option<&BySet<Turn>> {
         self.scrubs.as_ref()
     }
 

@@ -25,7 +25,7 @@ impl Gc {
                     self.collect(base, bin);
                 }
                 Job::Scrubbing(bin) => self.scrub_on(base, bin),
-                Job::Patrol(_) => self.go_on_polling(base),
+                Job::Patrol(set) => self.go_on_polling(base, set),
             }
             base.end_call(set);
         }

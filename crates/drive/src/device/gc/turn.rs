@@ -1,13 +1,16 @@
-//! Turn order of scrubbing, and what it did.
+//! Turn order of scrubbing in an NVM set, and what it did.
 
-use engine::{Column, Span};
-use ftl::{BinId, ScrubConfig};
+use engine::Span;
+use ftl::{BinId, Layout, ScrubConfig, SetId};
+use std::iter::Sum;
 
 /// State of the turn order.
 #[derive(Clone, Debug)]
 pub struct Turn {
     pub(super) interval: Span,
-    pub(super) next: BinId,
+    /// The bins of the set, and the place of the one that is polled next.
+    pub(super) bins: Vec<BinId>,
+    pub(super) next: usize,
     /// True once the first poll is due.
     pub(super) begun: bool,
     /// Blocks that were scrubbed one after the other without any other progress.
@@ -17,7 +20,7 @@ pub struct Turn {
     /// Results.
     pub(super) counts: ScrubCounts,
     /// Expected errors that the last poll of each bin found.
-    pub(super) found: Column<BinId, Found>,
+    pub(super) found: Vec<Found>,
 }
 
 /// Counts of scrubbing.
@@ -42,6 +45,16 @@ impl ScrubCounts {
     }
 }
 
+impl Sum for ScrubCounts {
+    fn sum<I: Iterator<Item = Self>>(counts: I) -> Self {
+        counts.fold(Self::default(), |sum, of| Self {
+            polls: sum.polls + of.polls,
+            taken: sum.taken + of.taken,
+            blocks: sum.blocks + of.blocks,
+        })
+    }
+}
+
 /// Expected errors of the codewords in the blocks of a bin, at a poll.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Found {
@@ -62,21 +75,45 @@ impl Found {
     }
 }
 
+impl Sum for Found {
+    fn sum<I: Iterator<Item = Self>>(found: I) -> Self {
+        found.fold(Self::default(), |sum, of| Self {
+            highest: f64::max(sum.highest, of.highest),
+            left: sum.left + of.left,
+        })
+    }
+}
+
 impl Turn {
-    pub fn new(config: &ScrubConfig, bins: u32) -> Self {
+    pub fn new(config: &ScrubConfig, layout: &Layout, set: SetId) -> Self {
+        let is_own = |bin: &BinId| layout.set_of_bin(*bin) == set;
+        let bins: Vec<BinId> = (0..layout.bins).map(BinId).filter(is_own).collect();
         Self {
             interval: config.interval.span(),
-            next: BinId(0),
+            next: 0,
             begun: false,
             in_vain: 0,
             seen: (0, 0),
             counts: ScrubCounts::default(),
-            found: Column::filled(Found::default(), bins as usize),
+            found: vec![Found::default(); bins.len()],
+            bins,
         }
     }
     /// The same turn order in its initial state.
     pub fn begun_anew(&self) -> Self {
-        Self { next: BinId(0), begun: false, in_vain: 0, seen: (0, 0), ..self.clone() }
+        Self { next: 0, begun: false, in_vain: 0, seen: (0, 0), ..self.clone() }
+    }
+
+    /// The bin that is polled now; the next one is polled next time.
+    pub(super) fn take_next(&mut self) -> BinId {
+        let bin = self.bins[self.next];
+        self.next = (self.next + 1) % self.bins.len();
+        bin
+    }
+    /// Notes what a poll of a bin found.
+    pub(super) fn note_found(&mut self, bin: BinId, found: Found) {
+        let place = self.bins.binary_search(&bin).expect("a bin of the set");
+        self.found[place] = found;
     }
 
     /// Counts of scrubbing.
@@ -85,10 +122,6 @@ impl Turn {
     }
     /// What the last polls of all bins found.
     pub fn found(&self) -> Found {
-        let of_bins = self.found.as_slice().iter();
-        of_bins.fold(Found::default(), |sum, of| Found {
-            highest: f64::max(sum.highest, of.highest),
-            left: sum.left + of.left,
-        })
+        self.found.iter().copied().sum()
     }
 }

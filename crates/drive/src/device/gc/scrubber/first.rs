@@ -45,7 +45,7 @@ impl Gc {
         if self.scrubber().ends {
             return self.put_scrubbing_first(base, bin);
         }
-        self.go_on_polling(base);
+        self.go_on_polling(base, base.set_of_bin(bin));
     }
 
     /// Lets scrubbing end, because the drive is shut down: it takes no further block, and ends those
@@ -53,7 +53,7 @@ impl Gc {
     pub(in crate::device::gc) fn end_scrubber(&mut self, base: &mut Base) {
         let Some(scrubber) = &mut self.scrubber else { return };
         scrubber.ends = true;
-        scrubber.pending.clear();
+        scrubber.polls.iter_mut().for_each(|polls| polls.pending.clear());
         for bin in base.space.bins() {
             self.put_scrubbing_first(base, bin);
         }

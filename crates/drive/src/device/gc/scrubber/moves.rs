@@ -223,7 +223,8 @@ impl Gc {
             return;
         }
         job.block = None;
-        self.note_scrubbed();
+        let set = base.set_of_bin(bin);
+        self.note_scrubbed(set);
         base.space.task_mut(bin).scrub_goes_first = false;
         base.audit_erase(block);
         base.space.ftl.erase(block);
@@ -231,6 +232,6 @@ impl Gc {
         base.unpark(bin);
         self.collect(base, bin);
         base.space.look_at([bin]);
-        self.go_on_polling(base);
+        self.go_on_polling(base, set);
     }
 }

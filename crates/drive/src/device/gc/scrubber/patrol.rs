@@ -71,6 +71,6 @@ impl Gc {
             self.take_block(base, block);
             self.begin_block(base, bin, block);
         }
-        self.go_on_polling(base);
+        self.go_on_polling(base, base.set_of_bin(bin));
     }
 }

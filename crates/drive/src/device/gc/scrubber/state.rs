@@ -1,7 +1,7 @@
 //! State of the task.
 
 use engine::{Column, Instant};
-use ftl::{BinId, BlockId, Layout, ScrubConfig, ScrubTask};
+use ftl::{BinId, BlockId, BySet, Layout, ScrubConfig, ScrubTask};
 use settings::Rate;
 use std::collections::VecDeque;
 
@@ -11,17 +11,30 @@ pub struct Scrubber {
     // ---- constant ----
     /// Most moves of a block that are under way.
     pub(super) window: u32,
-    /// Most data that is moved in a time, if that is limited.
+    /// Most data that is moved in a time in each NVM set, if that is limited.
     pub(super) rate: Option<Rate>,
     // ---- state ----
     pub(super) jobs: Column<BinId, ScrubJob>,
+    pub(super) polls: BySet<Polls>,
+    /// True once the drive is being shut down.
+    pub(super) ends: bool,
+}
+
+/// Polls of an NVM set.
+#[derive(Clone)]
+pub struct Polls {
     /// Bins with a pending poll, the oldest first.
     pub(super) pending: VecDeque<BinId>,
     /// The moment from which the next block may be begun, and that of the scheduled event.
     pub(super) due: Instant,
     pub(super) event_at: Instant,
-    /// True once the drive is being shut down.
-    pub(super) ends: bool,
+}
+
+impl Polls {
+    /// No poll is pending, and no block is begun before `due`.
+    fn from(due: Instant) -> Self {
+        Self { pending: VecDeque::new(), due, event_at: Instant::NEVER }
+    }
 }
 
 /// Scrubbing of one bin.
@@ -53,9 +66,7 @@ impl Scrubber {
             window: config.window.unwrap_or(1),
             rate: config.rate,
             jobs: Column::from_fn(layout.bins as usize, |_| ScrubJob::default()),
-            pending: VecDeque::new(),
-            due: Instant::START,
-            event_at: Instant::NEVER,
+            polls: BySet::from_fn(layout.set_count(), |_| Polls::from(Instant::START)),
             ends: false,
         }))
     }
@@ -63,8 +74,7 @@ impl Scrubber {
     pub fn begun_anew(&self) -> Box<Self> {
         Box::new(Self {
             jobs: Column::from_fn(self.jobs.len(), |_| ScrubJob::default()),
-            pending: VecDeque::new(),
-            event_at: Instant::NEVER,
+            polls: BySet::from_fn(self.polls.count(), |set| Polls::from(self.polls[set].due)),
             ..*self
         })
     }
@@ -75,9 +85,9 @@ impl Scrubber {
     pub fn turn_of(&self, bin: BinId) -> usize {
         self.jobs[bin].turn as usize
     }
-    /// True if an event is scheduled because the rate does not allow the next block yet.
-    pub fn awaits_rate(&self) -> bool {
-        self.event_at != Instant::NEVER
+    /// Sets with a scheduled event, because the rate does not allow their next block yet.
+    pub fn awaiting_rate(&self) -> u32 {
+        self.polls.iter().filter(|polls| polls.event_at != Instant::NEVER).count() as u32
     }
 }
 
