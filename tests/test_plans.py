@@ -37,7 +37,7 @@ def array(plan, *, requests=20_000, drives=2, base=None, **others):
     config = {
         "array": {"drives": drives, "plan": "mirror"},
         "drive": DRIVE,
-        "precondition": {"fill": "random"},
+        "precondition": {"fill": "random", "age": {"overwrites": 0.5}},
         "workload": [{"name": "load", "reads": "50 %", "size": "4 KiB", "queue_depth": 8}],
         "run": {"requests": requests, "audit": True},
         **others,
@@ -123,6 +123,8 @@ def test_the_staggered_mirror_keeps_both_members_alike():
 
 def test_what_the_host_serves_takes_as_long_as_it_says():
     class FromMemory:
+        mirrors = False
+
         def __init__(self, view):
             assert (view.members, view.bytes, view.now_ns) == (2, 16 << 20, 0)
 
@@ -136,9 +138,90 @@ def test_what_the_host_serves_takes_as_long_as_it_says():
         assert load[kind]["blame_ns"] == {"host_cache": 2_500 * load[kind]["requests"]}
 
 
+def waits(*, by_name="turn"):
+    """Class of plans that serve each request 10 us after it came, and once more 3 us later."""
+
+    class Waits:
+        mirrors = False
+
+        def __init__(self, _):
+            self.asked_for = {}
+
+        def asked(self, array, request):
+            self.asked_for[request.number] = request
+            # A number may be anything.
+            return [Act.wake(array.now_ns + 10_000, 2**40 + request.number)]
+
+        def woken(self, array, number):
+            request = self.asked_for.get(number - 2**40)
+            if request is not None:
+                wake = Act.wake(array.now_ns + 3_000, number - 2**40)
+                return [Act.serve(request, 5_000, after=by_name), wake]
+            return [Act.serve(self.asked_for.pop(number), 1_000)]
+
+    return Waits
+
+
+@pytest.mark.parametrize(("name", "state"), [("turn", "turn"), ("room", "cache")])
+def test_blame_of_what_the_host_serves_late_sums_to_the_latency(name, state):
+    [load] = fs.run(array(waits(by_name=name), requests=200)).summary["initiators"]
+    for kind in ("read", "write"):
+        requests = load[kind]["requests"]
+        assert load[kind]["latency_ns"]["min"] == load[kind]["latency_ns"]["max"] == 15_000
+        assert load[kind]["blame_ns"] == {
+            f"wait_host_{state}": 10_000 * requests,
+            "host_cache": 5_000 * requests,
+        }
+
+
+def test_a_part_that_the_host_serves_may_follow_a_command():
+    class Then:
+        mirrors = False
+
+        def asked(self, _, request):
+            return [Act.send(request, 0)]
+
+        def ended(self, _, end):
+            return [Act.serve(end.request, 1_000)]
+
+    reads = [{"name": "load", "reads": "100 %", "size": "4 KiB", "queue_depth": 1}]
+    [load] = fs.run(array(lambda _: Then(), workload=reads, requests=200)).summary["initiators"]
+    read = load["read"]
+    assert read["blame_ns"]["host_cache"] == 200 * 1_000
+    of_command = 200 * (read["latency_ns"]["mean"] - 1_000)
+    assert read["blame_ns"]["wait_host_turn"] == pytest.approx(of_command)
+
+
+def test_wakes_of_one_moment_come_in_their_order():
+    class Wakes:
+        mirrors = False
+
+        def __init__(self, _):
+            self.heard = []
+
+        def asked(self, array, request):
+            self.request = request
+            return [Act.wake(array.now_ns + 5, number) for number in (5, 1, 3, 3)]
+
+        def woken(self, _, number):
+            self.heard.append(number)
+            return [Act.serve(self.request, 1)] if len(self.heard) == 4 else None
+
+    plans = []
+
+    def make(view):
+        plans.append(Wakes(view))
+        return plans[-1]
+
+    fs.run(array(make, workload=[{"name": "load", "reads": "50 %"}], requests=1))
+    assert plans[0].heard == [5, 1, 3, 3]
+
+
 def test_a_part_may_follow_another():
     def plan(then):
         class Following:
+            mirrors = False
+
             def asked(self, _, request):
                 return [Act.send(request, 0)]
 
@@ -242,7 +325,7 @@ def test_a_plan_chooses_the_windows_of_its_members():
 
 
 def faulty(asked):
-    return lambda _: type("Faulty", (), {"asked": staticmethod(asked)})()
+    return lambda _: type("Faulty", (), {"asked": staticmethod(asked), "mirrors": False})()
 
 
 @pytest.mark.parametrize(
@@ -277,6 +360,10 @@ def faulty(asked):
             faulty(lambda array, request: [Act.serve(request, 1), Act.wake(5)]),
             "no method woken",
         ),
+        (faulty(lambda array, request: {Act.serve(request, 1)}), "must return a list of acts"),
+        (faulty(lambda array, request: [Act.send(request, True)]), "not True or False"),
+        (faulty(lambda array, request: [Act.wake(2**58)]), "but a run ends by"),
+        (faulty(lambda array, request: [Act.serve(request, 2**58)]), "but a run ends by"),
     ],
 )
 def test_a_faulty_plan_ends_the_run(plan, words):
@@ -288,6 +375,8 @@ def test_a_faulty_plan_ends_the_run(plan, words):
 
 def test_an_act_for_a_request_that_was_answered_is_a_fault():
     class Late:
+        mirrors = False
+
         def asked(self, _, request):
             return [Act.send(request, 0)]
 
@@ -329,12 +418,14 @@ def test_an_act_for_a_request_that_was_answered_is_a_fault():
 
 def test_a_request_that_a_plan_forgets_is_an_error():
     forgets = faulty(lambda array, request: [])
-    with pytest.raises(fs.FlashscapeError, match="the host's plan sends nothing"):
+    with pytest.raises(fs.PolicyError, match=r"has not answered request 0, and nothing"):
         fs.run(array(forgets, requests=10))
 
 
 def test_a_plan_that_only_wakes_is_an_error():
     class Wakes:
+        mirrors = False
+
         def __init__(self, _):
             pass
 
@@ -344,7 +435,9 @@ def test_a_plan_that_only_wakes_is_an_error():
         def woken(self, array, _):
             return [Act.wake(array.now_ns + 1)]
 
-    with pytest.raises(fs.PolicyError, match="was woken 1000000 times"):
+    with pytest.raises(
+        fs.PolicyError, match="was woken 1000000 times while nothing else was to come"
+    ):
         fs.run(array(Wakes, requests=10))
 
 
@@ -355,12 +448,83 @@ def test_an_audited_plan_reads_what_a_member_has():
         def asked(self, _, request):
             return [Act.send(request, 0 if request.kind != "read" else 1)]
 
-    with pytest.raises(fs.FlashscapeError, match="member 1 is read at bytes"):
+    with pytest.raises(
+        fs.PolicyError, match=r"<lambda>: member 1 is read at bytes .* and lacks write"
+    ):
         fs.run(array(lambda _: Forgetful()))
+
+
+def test_an_audited_plan_writes_in_order():
+    """The second member gets the two first writes the other way round, one by one."""
+
+    class Reversed:
+        mirrors = True
+
+        def __init__(self, _):
+            self.kept = []
+
+        def asked(self, _, request):
+            self.kept.append(request)
+            return [Act.send(request, 0), Act.hold(True)]
+
+        def ended(self, _, end):
+            if end.member == 0 and len(self.kept) < 2:
+                return None
+            return [Act.send(self.kept.pop(), 1, part=False)] if self.kept else [Act.hold(False)]
+
+    same = [
+        {
+            "name": "load",
+            "reads": "0 %",
+            "size": "4 KiB",
+            "queue_depth": 1,
+            "region": {"offset": "0 B", "size": "4 KiB"},
+        }
+    ]
+    with pytest.raises(fs.PolicyError, match=r"member 1 is sent write 0 at .* newer write 1 there"):
+        fs.run(array(Reversed, workload=same, requests=2))
+
+
+def test_an_audited_plan_says_if_members_mirror():
+    class Silent:
+        def asked(self, _, request):
+            return [Act.send(request, 0)]
+
+    with pytest.raises(fs.PolicyError, match="the run is audited, so the plan must say"):
+        fs.run(array(lambda _: Silent()))
+    fs.run(array(lambda _: Silent(), requests=10, run={"requests": 10}))
+
+
+def test_a_run_that_is_held_for_nothing_is_an_error():
+    holds = faulty(lambda array, request: [Act.serve(request, 1), Act.hold(True)])
+    with pytest.raises(fs.PolicyError, match=r"holds the run \(Act.hold\), and nothing is to come"):
+        fs.run(array(holds, requests=10))
+
+
+def test_a_request_of_another_run_is_a_fault():
+    kept = []
+
+    def asked(_, request):
+        kept.append(request)
+        return [Act.serve(kept[0], 1)]
+
+    fs.run(array(faulty(asked), requests=1))
+    with pytest.raises(fs.PolicyError, match="names a request of another run"):
+        fs.run(array(faulty(asked), requests=1))
+
+
+def test_a_plan_that_fails_in_a_generator_tells_its_place():
+    def asked(_, request):
+        yield Act.serve(request, 1)
+        raise KeyError("missing")
+
+    with pytest.raises(fs.PolicyError, match=r"KeyError: 'missing' \(test_plans.py, line"):
+        fs.run(array(faulty(asked), requests=10))
 
 
 def test_an_interrupt_in_a_plan_ends_the_run():
     class Interrupted:
+        mirrors = False
         left = 5_000
 
         def asked(self, _, request):
@@ -388,6 +552,11 @@ def test_a_file_names_a_plan(tmp_path, flashscape):
     ended = flashscape("run", str(tmp_path / "two.toml"))
     assert ended.status == 0, ended.err
     assert "python" in ended.out
+    (tmp_path / "plans.py").write_text("class LeastBusy:\n    def ask(self): ...\n")
+    ended = flashscape("check", str(tmp_path / "two.toml"))
+    assert ended.status == 2
+    assert "array.plan.function" in ended.err
+    assert "class LeastBusy has no method asked(array, request)" in " ".join(ended.err.split())
     (tmp_path / "plans.py").unlink()
     ended = flashscape("check", str(tmp_path / "two.toml"))
     assert ended.status == 2

@@ -253,7 +253,7 @@ class ArrayView:
         """Bytes of the namespace."""
     @property
     def under_way(self) -> list[int]:
-        """Commands under way at each member; empty before the run."""
+        """Commands under way at each member."""
 
 @final
 class HostRequest:
@@ -318,8 +318,11 @@ class Act:
         Raises ValueError for an unknown word.
         """
     @staticmethod
-    def serve(request: HostRequest, takes_ns: int) -> Act:
-        """Serve a part of a request from the host's memory, which takes so long."""
+    def serve(request: HostRequest, takes_ns: int, *, after: str = "turn") -> Act:
+        """Serve a part of a request from the host's memory, which takes so long.
+
+        ``after`` as in :meth:`send`.
+        """
     @staticmethod
     def waited(request: HostRequest, after: str) -> Act:
         """Note that a request has waited for ``after`` until now, as in :meth:`send`."""

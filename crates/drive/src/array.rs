@@ -39,7 +39,7 @@ use members::Members;
 use metrics::Digest;
 use plan::Plan;
 use plan::act::{Act, UnderWay};
-use requests::{Requests, Sent, SentId};
+use requests::{Requests, Sent, SentId, Serving, ServingId};
 use traces::Survey;
 
 typed_id! {
@@ -80,9 +80,12 @@ pub struct ArrayRun {
     digest: Digest,
     audit: Option<Audit>,
     /// Parts of requests that the host's cache serves.
-    serving: u32,
+    serving: Slab<ServingId, Serving>,
     /// Events of the plan's periods since anything else happened.
     idle_periods: u32,
+    /// Wakes of a plan in Python in a row while nothing else is to come.
+    own_wakes: u32,
+    last_wake: Instant,
     /// Members that still collected when the plan began to read them: at how many swaps.
     unsettled: u64,
     /// The fault that the auditor has found.
@@ -140,16 +143,30 @@ impl ArrayRun {
             // As in a run of one drive.
             backlog_bytes: available().map_or(u64::MAX, |bytes| bytes / 4),
             digest: Digest::default(),
-            serving: 0,
+            serving: Slab::default(),
+            own_wakes: 0,
+            last_wake: Instant::NEVER,
             idle_periods: 0,
             unsettled: 0,
             fault: None,
         };
-        if experiment.run.audit && run.plan.is_mirrored() {
-            run.audit = Some(Audit::new(run.members.count()));
+        if experiment.run.audit {
+            run.begin_audit();
         }
         run.begin()?;
         Ok(run)
+    }
+
+    /// Begins to audit members that hold the same data.
+    fn begin_audit(&mut self) {
+        if let Plan::Outside(outside) = &mut self.plan
+            && outside.says_nothing()
+        {
+            outside.fail("the run is audited, so the plan must say if every member gets every write at its own address: mirrors = True, or False");
+        }
+        if self.plan.is_mirrored() {
+            self.audit = Some(Audit::new(self.members.count()));
+        }
     }
 
     /// Draws the first requests of all queue places.
@@ -246,13 +263,16 @@ impl ArrayRun {
     /// True if every member has had its turn while nothing happened, and nothing else is to come.
     fn periods_change_nothing(&self) -> bool {
         // A period has two events at most.
-        let nothing_comes = self.coming.taken() == 0 && self.serving == 0;
+        let nothing_comes = self.coming.taken() == 0 && self.serving.taken() == 0;
         nothing_comes
             && self.idle_periods > 2 * (self.members.count() + 2)
             && self.drives.devices.iter().all(Device::waits_for_windows_alone)
     }
 
     fn end(&mut self) -> Result<(), RunError> {
+        if self.is_busy() && self.fails_outside() {
+            return Ok(());
+        }
         if self.is_busy() {
             let why = self.drives.devices.iter().find(|device| device.outstanding() > 0);
             return Err(RunError::Stuck {
@@ -267,7 +287,25 @@ impl ArrayRun {
         for device in self.drives.devices.iter().filter(|device| device.is_audited()) {
             device.finish_audit().map_err(RunError::Audit)?;
         }
-        self.audit.as_ref().map_or(Ok(()), Audit::finish).map_err(RunError::Audit)
+        if let Some(Err(fault)) = self.audit.as_ref().map(Audit::finish) {
+            self.audit_failed(fault);
+        }
+        self.fault.take().map_or(Ok(()), |fault| Err(RunError::Audit(fault)))
+    }
+
+    /// Ends a plan in Python with a fault if it holds the run, or has not answered a request.
+    fn fails_outside(&mut self) -> bool {
+        let Plan::Outside(outside) = &mut self.plan else { return false };
+        if self.drives.devices.iter().any(|device| device.outstanding() > 0) {
+            return false;
+        }
+        outside.fail(&match self.requests.first() {
+            Some(number) => {
+                format!("has not answered request {number}, and nothing is to come")
+            }
+            None => "holds the run (Act.hold), and nothing is to come".to_owned(),
+        });
+        true
     }
 
     fn too_late(&self, index: Option<usize>) -> RunError {

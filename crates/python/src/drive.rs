@@ -1,9 +1,9 @@
 //! A drive that is advanced from outside, for embedding in other simulators.
 
 use crate::errors::{self, SimulatorError, SpaceError, restless};
+use crate::function;
 use crate::guard::{self, Guarded};
 use crate::plan::{Inner, Plan};
-use crate::policies;
 use crate::snapshot::Snapshot;
 use drive::device::Window;
 use drive::horizon::{LATEST, LinkLoad};
@@ -113,7 +113,7 @@ impl Drive {
     /// Shuts down a copy of the drive and returns it as a snapshot; the drive itself continues.
     fn snapshot(&self, py: Python<'_>) -> PyResult<Snapshot> {
         let Experiment { drive, title, seed, .. } = &self.plan.experiment;
-        let taken = policies::heeding_interrupts(|| {
+        let taken = function::heeding_interrupts(|| {
             let taken = self.state.with(py, |state| {
                 let copy = state.device.clone();
                 drive::Snapshot::of(copy, drive, title.as_deref(), *seed, &self.history)
@@ -139,7 +139,7 @@ impl Drive {
     ) -> PyResult<u64> {
         let command = self.command(kind, offset, length)?;
         let rank = (priority_of(priority)?, self.level(command.kind, read_recovery_level)?);
-        policies::heeding_interrupts(|| {
+        function::heeding_interrupts(|| {
             self.state.with(py, |state| state.submit(command, at_ns, rank))?
         })
     }
@@ -153,7 +153,7 @@ impl Drive {
     /// last call, in order.
     fn advance(&self, py: Python<'_>, until_ns: u64) -> PyResult<Vec<Completion>> {
         let until = moment(until_ns, "until_ns").map_err(PyValueError::new_err)?;
-        policies::heeding_interrupts(|| self.state.with(py, |state| state.advance(until))?)
+        function::heeding_interrupts(|| self.state.with(py, |state| state.advance(until))?)
     }
 
     /// Cuts the power at `at_ns`, or now, and advances the time until the drive has recovered;
@@ -164,7 +164,7 @@ impl Drive {
             let problem = "the drive keeps nothing to recover by: give it a table recovery, for example { map = \"scan\" }";
             return Err(PyValueError::new_err(problem));
         }
-        policies::heeding_interrupts(|| self.state.with(py, |state| state.power_cut(at_ns))?)
+        function::heeding_interrupts(|| self.state.with(py, |state| state.power_cut(at_ns))?)
     }
 
     /// Chooses the window of an NVM set at `at_ns`, or now.
@@ -186,7 +186,7 @@ impl Drive {
                 return Err(PyValueError::new_err(problem));
             }
         };
-        policies::heeding_interrupts(|| {
+        function::heeding_interrupts(|| {
             self.state.with(py, |state| state.set_window(window, set, at_ns))?
         })
     }
@@ -252,7 +252,7 @@ impl Drive {
         plan.refuse_array("step by step, there is one drive without a plan of the host")?;
         plan.check_snapshot(snapshot.as_deref())?;
         let experiment = &plan.experiment;
-        let made = policies::heeding_interrupts(|| {
+        let made = function::heeding_interrupts(|| {
             let made = guard::detached(py, || {
                 Prepared::for_clones(experiment, snapshot.as_deref(), &mut |_| true)
             })?;
@@ -449,7 +449,7 @@ impl State {
         if self.device.is_stuck() && self.done.is_empty() {
             return Err(SpaceError::new_err(self.device.why_stuck()));
         }
-        Ok(match policies::was_interrupted() {
+        Ok(match function::was_interrupted() {
             true => Vec::new(),
             false => std::mem::take(&mut self.done),
         })

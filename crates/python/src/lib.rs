@@ -8,6 +8,7 @@
 mod catalogue;
 mod drive;
 mod errors;
+mod function;
 mod guard;
 mod plan;
 mod plans;

@@ -1,33 +1,62 @@
 //! Plans for several drives that users write in Python: an object whose methods are told what happens,
 //! and return acts.
 
-use crate::policies::{Function, note_interrupt, told, unsuitable};
+use crate::function::{Function, note_interrupt, told, unsuitable};
 use drive::array::{
     Array, Asked, Decide, Decision, Ended, MakePlan, News, Seen, Stop, ToMember, Wait,
 };
 use engine::{Instant, Span};
 use host::Kind;
+use pyo3::Borrowed;
 use pyo3::exceptions::{PyKeyboardInterrupt, PyTypeError, PyValueError};
 use pyo3::prelude::*;
+use pyo3::types::{PyBool, PyIterator, PyList, PyTuple, PyType};
+use std::sync::{Mutex, PoisonError};
 
 /// Names of what a request may have waited for.
 const WAITS: [(&str, Wait); 3] =
     [("turn", Wait::Turn), ("room", Wait::Room), ("hedge", Wait::Hedge)];
 
 impl MakePlan for Function {
-    fn make(&self, array: Array) -> Result<Box<dyn Decide>, String> {
+    fn make(&self, array: Array) -> Result<Box<dyn Decide>, Stop> {
         Python::attach(|py| {
-            let seen = ArrayView::of(Seen { now: Instant::START, under_way: &[], array });
-            let plan = self.0.bind(py).call1((seen,)).map_err(|error| told(py, &error))?;
-            Plan::new(&plan).map(|plan| Box::new(plan) as Box<dyn Decide>)
+            let under_way = vec![0; array.members as usize];
+            let seen = Seen { now: Instant::START, under_way: &under_way, array };
+            let plan = self.0.bind(py).call1((ArrayView::of(seen),));
+            let plan = plan.map_err(|error| stopped(py, &error))?;
+            let plan = Plan::new(&plan).map_err(Stop::Fault)?;
+            Ok(Box::new(plan) as Box<dyn Decide>)
         })
     }
 }
 
+/// The fault of a class whose plans could be told nothing. What a function makes is not known before
+/// the run.
+pub fn lacks_asked(py: Python<'_>, function: &Function) -> Option<String> {
+    let class = function.0.bind(py).cast::<PyType>().ok()?;
+    let name = class.name().ok()?;
+    let has = class.hasattr("asked").unwrap_or(false);
+    (!has).then(|| format!("class {name} has no method asked(array, request), which a plan needs"))
+}
+
+/// What an exception of a plan means for the run.
+fn stopped(py: Python<'_>, error: &PyErr) -> Stop {
+    if error.is_instance_of::<PyKeyboardInterrupt>(py) {
+        note_interrupt();
+        return Stop::Interrupted;
+    }
+    Stop::Fault(told(py, error))
+}
+
+/// Number of plans that were made.
+static PLANS: Mutex<u64> = Mutex::new(0);
+
 /// A plan in Python, and those of its methods that it has.
 struct Plan {
     plan: Py<PyAny>,
-    mirrors: bool,
+    /// The number of this plan, which its requests know.
+    number: u64,
+    mirrors: Option<bool>,
     begins: bool,
     ends: bool,
     wakes: bool,
@@ -46,10 +75,14 @@ impl Plan {
         }
         let mirrors = plan.getattr_opt("mirrors").map_err(|error| told(py, &error))?;
         let mirrors = match mirrors.map(|mirrors| mirrors.extract()).transpose() {
-            Ok(mirrors) => mirrors.unwrap_or(false),
+            Ok(mirrors) => mirrors,
             Err(_) => return Err("mirrors of the plan must be True or False".into()),
         };
+        let mut plans = PLANS.lock().unwrap_or_else(PoisonError::into_inner);
+        let number = *plans;
+        *plans += 1;
         Ok(Self {
+            number,
             mirrors,
             begins: has("begun")?,
             ends: has("ended")?,
@@ -68,9 +101,11 @@ impl Plan {
         let (plan, seen) = (self.plan.bind(py), ArrayView::of(seen));
         match news {
             News::Begun if self.begins => plan.call_method1("begun", (seen,)),
-            News::Asked(asked) => plan.call_method1("asked", (seen, HostRequest(asked))),
+            News::Asked(asked) => {
+                plan.call_method1("asked", (seen, HostRequest(asked, self.number)))
+            }
             News::Ended(ended) if self.ends => {
-                plan.call_method1("ended", (seen, CommandEnd(ended)))
+                plan.call_method1("ended", (seen, CommandEnd(ended, self.number)))
             }
             News::Woken(number) if self.wakes => plan.call_method1("woken", (seen, number)),
             News::Woken(_) => {
@@ -85,38 +120,45 @@ impl Plan {
 impl Decide for Plan {
     fn decide(&mut self, seen: Seen<'_>, news: News) -> Result<Vec<Decision>, Stop> {
         Python::attach(|py| {
-            let answer = match self.call(py, seen, news) {
-                Ok(answer) => answer,
-                Err(error) if error.is_instance_of::<PyKeyboardInterrupt>(py) => {
-                    note_interrupt();
-                    return Err(Stop::Interrupted);
-                }
-                Err(error) => return Err(Stop::Fault(told(py, &error))),
-            };
-            let Some(answer) = answer.filter(|answer| !answer.is_none()) else {
-                return Ok(Vec::new());
-            };
-            let fault = |error: PyErr| Stop::Fault(error.value(py).to_string());
-            acts(&answer).map_err(fault)
+            let answer = self.call(py, seen, news).map_err(|error| stopped(py, &error))?;
+            match answer.filter(|answer| !answer.is_none()) {
+                Some(answer) => self.acts(&answer),
+                None => Ok(Vec::new()),
+            }
         })
     }
-    fn mirrors(&self) -> bool {
+    fn mirrors(&self) -> Option<bool> {
         self.mirrors
     }
 }
 
-/// The acts that a method has returned.
-fn acts(answer: &Bound<'_, PyAny>) -> PyResult<Vec<Decision>> {
-    let wrong = || unsuitable("a list of acts (flashscape.outside.Act), or None", answer);
-    // A generator may fail like any function; its error is the plan's.
-    answer
-        .try_iter()
-        .map_err(|_| wrong())?
-        .map(|act| match act?.cast::<Act>() {
-            Ok(act) => Ok(act.get().0),
-            Err(_) => Err(wrong()),
+impl Plan {
+    /// The acts that a method has returned, in their order. A set has none.
+    fn acts(&self, answer: &Bound<'_, PyAny>) -> Result<Vec<Decision>, Stop> {
+        let py = answer.py();
+        let wrong = || {
+            let error = unsuitable("a list of acts (flashscape.outside.Act), or None", answer);
+            Stop::Fault(error.value(py).to_string())
+        };
+        let has_order = answer.is_instance_of::<PyList>()
+            || answer.is_instance_of::<PyTuple>()
+            || answer.is_instance_of::<PyIterator>();
+        if !has_order {
+            return Err(wrong());
+        }
+        let acts = answer.try_iter().map_err(|error| stopped(py, &error))?;
+        acts.map(|act| {
+            let act = act.map_err(|error| stopped(py, &error))?;
+            let Act(decision, plan) = act.cast::<Act>().map_err(|_| wrong())?.get();
+            match plan {
+                Some(plan) if *plan != self.number => {
+                    Err(Stop::Fault("names a request of another run".into()))
+                }
+                _ => Ok(*decision),
+            }
         })
         .collect()
+    }
 }
 
 /// What a plan sees of the array.
@@ -128,7 +170,7 @@ pub struct ArrayView {
     members: u32,
     /// Bytes of the namespace.
     bytes: u64,
-    /// Commands under way at each member; empty before the run.
+    /// Commands under way at each member.
     under_way: Vec<u32>,
 }
 
@@ -146,7 +188,7 @@ impl ArrayView {
 /// A request of the host.
 #[pyclass(frozen, module = "flashscape._flashscape")]
 #[derive(Clone, Copy)]
-pub struct HostRequest(Asked);
+pub struct HostRequest(Asked, u64);
 
 #[pymethods]
 impl HostRequest {
@@ -174,7 +216,7 @@ impl HostRequest {
         self.0.number
     }
     fn __eq__(&self, other: &Self) -> bool {
-        self.0.number == other.0.number
+        (self.0.number, self.1) == (other.0.number, other.1)
     }
     fn __repr__(&self) -> String {
         let Asked { number, command, .. } = self.0;
@@ -185,7 +227,7 @@ impl HostRequest {
 
 /// The end of a command that the plan has sent.
 #[pyclass(frozen, module = "flashscape._flashscape")]
-pub struct CommandEnd(Ended);
+pub struct CommandEnd(Ended, u64);
 
 #[pymethods]
 impl CommandEnd {
@@ -197,7 +239,7 @@ impl CommandEnd {
     /// Request for which the command was sent.
     #[getter]
     fn request(&self) -> HostRequest {
-        HostRequest(self.0.request)
+        HostRequest(self.0.request, self.1)
     }
     /// True if the request was answered before, or the command is no part of it.
     #[getter]
@@ -218,7 +260,7 @@ impl CommandEnd {
 
 /// A decision of a plan.
 #[pyclass(frozen, module = "flashscape._flashscape")]
-pub struct Act(Decision);
+pub struct Act(Decision, Option<u64>);
 
 #[pymethods]
 impl Act {
@@ -228,7 +270,7 @@ impl Act {
     #[expect(clippy::too_many_arguments, reason = "they have names in Python")]
     fn send(
         request: &HostRequest,
-        member: u32,
+        member: Member,
         kind: Option<&str>,
         offset: Option<u64>,
         bytes: Option<u64>,
@@ -237,8 +279,8 @@ impl Act {
         token: u64,
     ) -> PyResult<Self> {
         let command = request.0.command;
-        Ok(Self(Decision::Send(ToMember {
-            member,
+        let send = ToMember {
+            member: member.0,
             request: request.0,
             kind: kind.map_or(Ok(command.kind), kind_of)?,
             offset: offset.unwrap_or(command.offset),
@@ -246,41 +288,72 @@ impl Act {
             is_part: part,
             after: wait_of(after)?,
             token,
-        })))
+        };
+        Ok(Self(Decision::Send(send), Some(request.1)))
     }
     /// Serve a part of a request from the host's memory.
     #[staticmethod]
-    fn serve(request: &HostRequest, takes_ns: u64) -> Self {
-        Self(Decision::Serve(request.0, Span::from_ns(takes_ns)))
+    #[pyo3(signature = (request, takes_ns, *, after="turn"))]
+    fn serve(request: &HostRequest, takes_ns: u64, after: &str) -> PyResult<Self> {
+        let serve = Decision::Serve(request.0, Span::from_ns(takes_ns), wait_of(after)?);
+        Ok(Self(serve, Some(request.1)))
     }
     /// Note what a request has waited for until now.
     #[staticmethod]
     fn waited(request: &HostRequest, after: &str) -> PyResult<Self> {
-        Ok(Self(Decision::Waited(request.0, wait_of(after)?)))
+        Ok(Self(Decision::Waited(request.0, wait_of(after)?), Some(request.1)))
     }
     /// Answer a request by the part that has just ended.
     #[staticmethod]
     fn answer(request: &HostRequest) -> Self {
-        Self(Decision::Answer(request.0))
+        Self(Decision::Answer(request.0), Some(request.1))
     }
     /// Call `woken` at a moment.
     #[staticmethod]
     #[pyo3(signature = (at_ns, number=0))]
     fn wake(at_ns: u64, number: u64) -> Self {
-        Self(Decision::Wake(Instant::from_ns(at_ns), number))
+        Self(Decision::Wake(Instant::from_ns(at_ns), number), None)
     }
     /// Let a member be in maintenance, or not.
     #[staticmethod]
-    fn maintain(member: u32, may: bool) -> Self {
-        Self(Decision::Maintain(member, may))
+    fn maintain(member: Member, may: bool) -> Self {
+        Self(Decision::Maintain(member.0, may), None)
     }
     /// Keep the run from ending, or no more.
     #[staticmethod]
     fn hold(holds: bool) -> Self {
-        Self(Decision::Hold(holds))
+        Self(Decision::Hold(holds), None)
     }
     fn __repr__(&self) -> String {
-        format!("Act({:?})", self.0)
+        let of = |request: Asked| format!("request {}", request.number);
+        match self.0 {
+            Decision::Send(ToMember { member, request, kind, offset, bytes, .. }) => format!(
+                "Act.send({}, member {member}: {} of {bytes} bytes at {offset})",
+                of(request),
+                kind.name()
+            ),
+            Decision::Serve(request, takes, _) => {
+                format!("Act.serve({}, {} ns)", of(request), takes.as_ns())
+            }
+            Decision::Waited(request, _) => format!("Act.waited({})", of(request)),
+            Decision::Answer(request) => format!("Act.answer({})", of(request)),
+            Decision::Wake(at, number) => format!("Act.wake({} ns, {number})", at.as_ns()),
+            Decision::Maintain(member, may) => format!("Act.maintain(member {member}, {may})"),
+            Decision::Hold(holds) => format!("Act.hold({holds})"),
+        }
+    }
+}
+
+/// The number of a member: a whole number, but not a `bool`, which is a whole number in Python.
+struct Member(u32);
+
+impl<'a, 'py> FromPyObject<'a, 'py> for Member {
+    type Error = PyErr;
+    fn extract(given: Borrowed<'a, 'py, PyAny>) -> PyResult<Self> {
+        if given.is_instance_of::<PyBool>() {
+            return Err(PyTypeError::new_err("a member is a whole number, not True or False"));
+        }
+        given.extract().map(Self)
     }
 }
 

@@ -1,6 +1,6 @@
 //! Progress reports to Python.
 
-use crate::policies;
+use crate::function;
 use pyo3::prelude::*;
 
 /// Calls `ongoing` with the share done.
@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 /// # Errors
 /// The exception that it raises, and interrupts.
 pub(crate) fn report(py: Python<'_>, ongoing: Option<&Py<PyAny>>, share: f64) -> PyResult<()> {
-    policies::interrupted()?;
+    function::interrupted()?;
     py.check_signals()?;
     if let Some(ongoing) = ongoing {
         ongoing.call1(py, (share,))?;

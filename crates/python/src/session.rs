@@ -1,9 +1,9 @@
 //! One run of a plan, in slices, so that Python can show its progress and end it.
 
 use crate::errors;
+use crate::function;
 use crate::guard::Guarded;
 use crate::plan::{Inner, Plan};
-use crate::policies;
 use crate::progress::report;
 use crate::requests::RequestsFile;
 use crate::snapshot::Snapshot;
@@ -111,7 +111,7 @@ impl Session {
 
     /// Runs about this many events of the device; returns true if there is more to do.
     fn advance(&self, py: Python<'_>, events: u64) -> PyResult<bool> {
-        policies::heeding_interrupts(|| {
+        function::heeding_interrupts(|| {
             self.with_stage(py, |run, _, log| go_on(run, log.as_deref_mut(), events))?
         })
     }
@@ -139,7 +139,7 @@ impl Session {
     /// Shuts down the drive of a finished run and returns it as a snapshot; this ends the
     /// session.
     fn snapshot(&self, py: Python<'_>) -> PyResult<Snapshot> {
-        let taken = policies::heeding_interrupts(|| {
+        let taken = function::heeding_interrupts(|| {
             self.stage.with(py, |stage| match std::mem::replace(stage, Stage::Spent) {
                 Stage::Running { run, .. } => {
                     run.into_snapshot(&self.plan.experiment).map_err(errors::run)
@@ -173,7 +173,7 @@ impl Session {
             *stage = Stage::Running { surveys, run, log: None };
             Ok(())
         };
-        policies::heeding_interrupts(|| self.stage.with(py, begin)?)
+        function::heeding_interrupts(|| self.stage.with(py, begin)?)
     }
 
     fn with_run<R: Send>(
@@ -205,7 +205,7 @@ const STEP: u64 = 1 << 10;
 /// never grows large.
 fn go_on(run: &mut AnyRun, mut log: Option<&mut RequestsFile>, events: u64) -> PyResult<bool> {
     let mut left = events;
-    while left > 0 && !policies::was_interrupted() {
+    while left > 0 && !function::was_interrupted() {
         let step = left.min(STEP);
         let goes_on = run.advance(step).map_err(errors::run)?;
         if let (Some(file), Some(log)) = (&mut log, run.request_log()) {

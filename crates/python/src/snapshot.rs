@@ -1,9 +1,9 @@
 //! Drives that were shut down.
 
 use crate::errors;
+use crate::function;
 use crate::guard;
 use crate::plan::Plan;
-use crate::policies;
 use crate::progress::report;
 use drive::snapshot;
 use pyo3::prelude::*;
@@ -83,7 +83,7 @@ fn watched(
         raised = Python::attach(|py| report(py, ongoing, share)).err();
         raised.is_none()
     };
-    let made = policies::heeding_interrupts(|| guard::detached(py, || make(&mut tell))?)?;
+    let made = function::heeding_interrupts(|| guard::detached(py, || make(&mut tell))?)?;
     match made {
         Some(snapshot) => Ok(Snapshot { inner: Arc::new(snapshot) }),
         None => Err(raised.expect("nothing else ends it")),

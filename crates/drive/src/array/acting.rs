@@ -3,8 +3,9 @@
 use super::ArrayRun;
 use super::event::Event;
 use super::members::MemberId;
+use super::plan::Plan;
 use super::plan::act::{Act, Asked, HostId, Timer, UnderWay, Wait, changes};
-use super::requests::{Sent, SentId};
+use super::requests::{Sent, SentId, ServingId};
 use crate::device::{Completion, RequestId, Window};
 use crate::error::RunError;
 use engine::ids::Id;
@@ -68,12 +69,15 @@ impl ArrayRun {
                     self.send((to, command), (of, after), token);
                 }
                 Act::Waited { of, wait } => self.requests.get_mut(of).waited(self.now, wait),
-                Act::Serve { of, takes } => {
-                    let request = self.requests.get_mut(of);
-                    request.begin_served(self.now);
-                    self.serving += 1;
-                    let number = request.number;
-                    self.agenda.schedule(self.now + takes, Event::Served(of), number);
+                Act::Serve { of, takes, after } => {
+                    let part = self.requests.get_mut(of).begin_served(of, self.now, after);
+                    let (at, number) = (self.now + takes, part.of.1);
+                    let id = self.serving.insert(part);
+                    self.agenda.schedule(at, Event::Served(id), number);
+                }
+                Act::Wake { at, timer: timer @ Timer::Own(_), .. } => {
+                    let sequence = self.agenda.scheduled();
+                    self.agenda.schedule(at, Event::Timer(timer), sequence);
                 }
                 Act::Wake { at, timer, number } => {
                     self.agenda.schedule(at, Event::Timer(timer), number);
@@ -106,12 +110,7 @@ impl ArrayRun {
             (arrived, priority) = (request.arrived, request.priority);
             level = self.initiators[request.initiator as usize].source.read_recovery_level();
         }
-        if let Some(audit) = &self.audit
-            && command.kind == Kind::Read
-            && let Err(fault) = audit.read(to, command)
-        {
-            self.fault.get_or_insert(fault);
-        }
+        self.audit_sent((to, command), token);
         let tag = self.sent.insert(sent);
         self.under_way[to.0 as usize] += 1;
         let own = self.members.command(to, command);
@@ -119,6 +118,28 @@ impl ArrayRun {
         let request = device.submit(now, arrived, own, priority, tag.0);
         if let Some(level) = level {
             device.read_at_level(request, RecoveryLevel::try_from(level).expect("a checked level"));
+        }
+    }
+
+    /// Checks that a member has what it is to be read for, and nothing newer than it is to write.
+    fn audit_sent(&mut self, (to, command): (MemberId, Command), token: u64) {
+        let Some(audit) = &self.audit else { return };
+        let sound = match command.kind {
+            Kind::Read => audit.read(to, command),
+            _ => audit.write(to, command, self.plan.write_of(token)),
+        };
+        if let Err(fault) = sound {
+            self.audit_failed(fault);
+        }
+    }
+
+    /// The auditor has found a fault: of a plan in Python, or of ours.
+    pub(super) fn audit_failed(&mut self, fault: String) {
+        match &mut self.plan {
+            Plan::Outside(outside) => outside.fail(&fault),
+            _ => {
+                self.fault.get_or_insert(fault);
+            }
         }
     }
 
@@ -166,17 +187,23 @@ impl ArrayRun {
         let under = UnderWay(&self.under_way);
         self.plan.ended(self.now, (sent.to, is_read), of, sent.token, under, &mut self.acts);
         self.act();
+        if self.plan.stop().is_some() {
+            // It might have sent another part.
+            return Ok(());
+        }
         self.answer_if_done(sent.of)
     }
 
     /// The cache has served a part of a request.
-    pub(super) fn served(&mut self, id: HostId, number: u64) -> Result<(), RunError> {
-        if self.requests.unanswered((id, number)).is_none() {
+    pub(super) fn served(&mut self, id: ServingId) -> Result<(), RunError> {
+        let part = self.serving[id];
+        self.serving.remove(id);
+        if self.requests.unanswered(part.of).is_none() {
             // A plan in Python has answered it from another part.
             return Ok(());
         }
-        self.requests.get_mut(id).served(self.now);
-        self.answer_if_done(Some((id, number)))
+        self.requests.get_mut(part.of.0).served(self.now, part);
+        self.answer_if_done(Some(part.of))
     }
 
     fn answer_if_done(&mut self, of: Option<(HostId, u64)>) -> Result<(), RunError> {
@@ -213,7 +240,8 @@ impl ArrayRun {
         if let Some(audit) = &mut self.audit
             && changes(completion.command.kind)
         {
-            audit.answered(completion.command, self.requests.get(id).write);
+            let number = self.requests.get(id).write;
+            audit.answered(completion.command, number, self.requests.writes());
         }
         self.requests.remove(id);
         self.link.remove(completion.command.bytes);

@@ -6,12 +6,15 @@
 use super::members::MemberId;
 use super::ranges::Ranges;
 use host::Command;
+use std::collections::BTreeMap;
 
 /// Writes by number, as the host and each member know them.
 #[derive(Default)]
 pub struct Audit {
     /// The newest writes that the host was told of.
     acknowledged: Ranges,
+    /// By write: number of those that had come when the host was told of it.
+    told_at: BTreeMap<u64, u64>,
     /// The newest ones that each member has acknowledged.
     members: Vec<Ranges>,
 }
@@ -19,10 +22,11 @@ pub struct Audit {
 impl Audit {
     pub fn new(members: u32) -> Self {
         let members = (0..members).map(|_| Ranges::default()).collect();
-        Self { acknowledged: Ranges::default(), members }
+        Self { acknowledged: Ranges::default(), told_at: BTreeMap::new(), members }
     }
-    /// A command that changes data was answered to the host.
-    pub fn answered(&mut self, command: Command, number: u64) {
+    /// A command that changes data was answered to the host, when so many had come.
+    pub fn answered(&mut self, command: Command, number: u64, come: u64) {
+        self.told_at.insert(number, come);
         if command.kind.has_range() {
             self.acknowledged.write(command.offset..command.end(), number);
         }
@@ -41,14 +45,40 @@ impl Audit {
         let of_member = &self.members[member.0 as usize];
         for (range, newest) in self.acknowledged.within(command.offset..command.end()) {
             let has = of_member.within(range.clone());
-            if let Some((at, has)) = has.into_iter().find(|(_, has)| *has < newest) {
+            if let Some((at, _)) = has.into_iter().find(|(_, has)| *has < newest) {
                 return Err(format!(
-                    "member {} is read at bytes {at:?}, where write {newest:?} was acknowledged, and has write {has:?}",
-                    member.0
+                    "member {} is read at bytes {} to {}, and lacks write {} there, which the host was told of",
+                    member.0,
+                    at.start,
+                    at.end,
+                    newest.unwrap_or_default()
                 ));
             }
         }
         Ok(())
+    }
+    /// A member is sent a write, or another command that changes data.
+    ///
+    /// # Errors
+    /// If it has a newer one of the same bytes, which came after the host was told of this one. Of two
+    /// that were under way together, either may be the last.
+    pub fn write(&self, member: MemberId, command: Command, number: u64) -> Result<(), String> {
+        if !command.kind.has_range() {
+            return Ok(());
+        }
+        let has = self.members[member.0 as usize].within(command.offset..command.end());
+        let told_at = self.told_at.get(&number).copied().unwrap_or(u64::MAX);
+        let is_newer = |has: u64| has > number && told_at <= has;
+        match has.into_iter().find(|(_, has)| has.is_some_and(is_newer)) {
+            None => Ok(()),
+            Some((at, has)) => Err(format!(
+                "member {} is sent write {number} at bytes {} to {}, and has the newer write {} there",
+                member.0,
+                at.start,
+                at.end,
+                has.unwrap_or_default()
+            )),
+        }
     }
     /// Checks at the end that every member has every write.
     ///
@@ -74,14 +104,24 @@ mod tests {
         audit.written(MemberId(0), write(8), 1);
         audit.written(MemberId(1), write(0), 0);
         // Nobody was told of the second write.
-        audit.answered(write(0), 0);
+        audit.answered(write(0), 0, 2);
         assert_eq!(audit.read(MemberId(1), read), Ok(()));
-        audit.answered(write(8), 1);
+        audit.answered(write(8), 1, 2);
         assert_eq!(audit.read(MemberId(0), read), Ok(()));
         let fault = audit.read(MemberId(1), read).expect_err("the second write is missing");
-        assert!(fault.starts_with("member 1 is read at bytes 8..12"), "{fault}");
+        assert!(
+            fault.starts_with("member 1 is read at bytes 8 to 12, and lacks write 1 there"),
+            "{fault}"
+        );
         assert!(audit.finish().is_err());
         audit.written(MemberId(1), write(8), 1);
+        assert_eq!(audit.write(MemberId(1), write(8), 1), Ok(()));
+        // They were under way together.
+        assert_eq!(audit.write(MemberId(1), write(4), 0), Ok(()));
+        audit.answered(write(0), 0, 1);
+        let fault = audit.write(MemberId(1), write(4), 0).expect_err("a newer one is there");
+        let words = "member 1 is sent write 0 at bytes 8 to 12, and has the newer write 1 there";
+        assert_eq!(fault, words);
         assert_eq!(audit.finish(), Ok(()));
     }
 }

@@ -6,6 +6,7 @@ use super::plan::Plan;
 use super::plan::act::{Act, Asked, Timer, changes};
 use super::plan::outside::{Decision, Outside, ToMember};
 use super::requests::Requests;
+use crate::horizon::LATEST;
 use engine::Instant;
 use host::Command;
 
@@ -18,11 +19,12 @@ impl ArrayRun {
     #[inline]
     pub(super) fn check_decisions(&mut self) -> bool {
         let Plan::Outside(outside) = &mut self.plan else { return false };
-        let mut maintains = false;
+        let mut has_changed = false;
         for decision in std::mem::take(&mut outside.decisions) {
             match checked(decision, self.now, outside, &self.requests) {
                 Ok(Checked::Act(act)) => self.acts.push(act),
-                Ok(Checked::Own) => maintains |= matches!(decision, Decision::Maintain(..)),
+                Ok(Checked::Maintenance(is_new)) => has_changed |= is_new,
+                Ok(Checked::Held) => {}
                 Err(fault) => {
                     outside.fail(&fault);
                     self.acts.clear();
@@ -30,15 +32,17 @@ impl ArrayRun {
                 }
             }
         }
-        maintains
+        has_changed
     }
 }
 
 /// A decision that was checked.
 enum Checked {
     Act(Act),
-    /// It concerns the plan alone.
-    Own,
+    /// A member may be in maintenance, or not; true if that is new.
+    Maintenance(bool),
+    /// It tells if the run may end.
+    Held,
 }
 
 fn checked(
@@ -59,7 +63,12 @@ fn checked(
             let token = outside.note_sent(command);
             Act::Send { to, command: of_member, of, after, token }
         }
-        Decision::Serve(request, takes) => Act::Serve { of: open(request)?, takes },
+        Decision::Serve(request, takes, after) => {
+            if takes > LATEST - now {
+                return Err(too_late(&format!("serves a request for {} ns", takes.as_ns())));
+            }
+            Act::Serve { of: open(request)?, takes, after }
+        }
         Decision::Waited(request, wait) => Act::Waited { of: open(request)?, wait },
         Decision::Answer(request) => Act::Answer { of: open(request)? },
         Decision::Wake(at, _) if at < now => {
@@ -69,16 +78,25 @@ fn checked(
                 now.as_ns()
             ));
         }
-        Decision::Wake(at, number) => Act::Wake { at, timer: Timer::Own, number },
+        Decision::Wake(at, _) if at > LATEST => {
+            return Err(too_late(&format!("wants to be woken at {} ns", at.as_ns())));
+        }
+        Decision::Wake(at, number) => {
+            Act::Wake { at, timer: Timer::Own(outside.note_wake(number)), number: 0 }
+        }
         Decision::Maintain(of, may) => {
-            outside.maintain(member(of, outside)?, may);
-            return Ok(Checked::Own);
+            let of = member(of, outside)?;
+            return Ok(Checked::Maintenance(outside.maintain(of, may)));
         }
         Decision::Hold(holds) => {
             outside.hold(holds);
-            return Ok(Checked::Own);
+            return Ok(Checked::Held);
         }
     }))
+}
+
+fn too_late(what: &str) -> String {
+    format!("{what}, but a run ends by {} ns", LATEST.as_ns())
 }
 
 fn member(number: u32, outside: &Outside) -> Result<MemberId, String> {

@@ -1,12 +1,7 @@
 //! Events of the host: of those due together, swaps come first and requests last.
 
-use super::plan::act::{HostId, Timer};
-use engine::typed_id;
-
-typed_id! {
-    /// A part of a request that the host's cache serves.
-    pub struct ServedId;
-}
+use super::plan::act::{HostId, Timer, WakeId};
+use super::requests::ServingId;
 
 /// An event of the host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,7 +9,7 @@ pub enum Event {
     /// A moment that the plan wants to be told of.
     Timer(Timer),
     /// The host's cache has served a part of a request.
-    Served(HostId),
+    Served(ServingId),
     /// A request comes, by its index.
     Arrival(u32),
 }
@@ -25,7 +20,7 @@ impl engine::Event for Event {
         match self {
             Self::Timer(Timer::Settle) => (0, 0),
             Self::Timer(Timer::Swap) => (1, 0),
-            Self::Timer(Timer::Own) => (2, 0),
+            Self::Timer(Timer::Own(wake)) => (2, wake.0),
             Self::Served(id) => (3, id.0),
             Self::Timer(Timer::Hedge(id)) => (4, id.0),
             Self::Arrival(index) => (5, index),
@@ -35,8 +30,8 @@ impl engine::Event for Event {
         match kind {
             0 => Self::Timer(Timer::Settle),
             1 => Self::Timer(Timer::Swap),
-            2 => Self::Timer(Timer::Own),
-            3 => Self::Served(HostId(index)),
+            2 => Self::Timer(Timer::Own(WakeId(index))),
+            3 => Self::Served(ServingId(index)),
             4 => Self::Timer(Timer::Hedge(HostId(index))),
             _ => Self::Arrival(index),
         }
@@ -44,7 +39,7 @@ impl engine::Event for Event {
     fn lane(self) -> Option<usize> {
         // Those of a kind are mostly due in the order in which they are scheduled.
         match self {
-            Self::Timer(Timer::Settle | Timer::Swap | Timer::Own) => None,
+            Self::Timer(Timer::Settle | Timer::Swap | Timer::Own(_)) => None,
             Self::Served(_) => Some(0),
             Self::Timer(Timer::Hedge(_)) => Some(1),
             Self::Arrival(_) => Some(2),

@@ -2,6 +2,7 @@
 //! drive ([`crate::run`]).
 
 use super::event::Event;
+use super::plan::Plan;
 use super::plan::act::Timer;
 use super::{ArrayRun, Coming};
 use crate::check::{PLACES_MOST, WAITING_BYTES};
@@ -12,6 +13,9 @@ use crate::run::faults;
 use crate::run::initiator::{AT_ONE_MOMENT, Drawn};
 use engine::ids::Id;
 use engine::{Instant, Slab};
+
+/// Most wakes of a plan in Python in a row while nothing else is to come, or at one moment.
+const WAKES_MOST: u32 = 1_000_000;
 
 impl ArrayRun {
     fn may_issue(&self, at: Instant) -> bool {
@@ -61,13 +65,15 @@ impl ArrayRun {
                 if matches!(timer, Timer::Swap | Timer::Settle) {
                     self.idle_periods += 1;
                 }
+                if matches!(timer, Timer::Own(_)) {
+                    self.count_own_wake(now);
+                }
                 self.wake(timer, number);
                 Ok(())
             }
             Event::Served(id) => {
                 self.idle_periods = 0;
-                self.serving -= 1;
-                self.served(id, number)
+                self.served(id)
             }
             // Without requests to come it is one that is not issued.
             Event::Arrival(_) if self.coming.taken() == 0 => Ok(()),
@@ -75,6 +81,19 @@ impl ArrayRun {
                 self.idle_periods = 0;
                 self.arrive(now, Coming(index))
             }
+        }
+    }
+
+    /// Counts a wake of a plan in Python, which must not wait for nothing.
+    fn count_own_wake(&mut self, now: Instant) {
+        let waits = self.coming.taken() == 0 && self.sent.taken() == 0;
+        let is_again = std::mem::replace(&mut self.last_wake, now) == now;
+        let is_vain = is_again || waits && self.serving.taken() == 0;
+        self.own_wakes = if is_vain { self.own_wakes + 1 } else { 0 };
+        if self.own_wakes > WAKES_MOST
+            && let Plan::Outside(outside) = &mut self.plan
+        {
+            outside.fail(&format!("was woken {WAKES_MOST} times while nothing else was to come"));
         }
     }
 

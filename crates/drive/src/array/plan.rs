@@ -126,7 +126,8 @@ impl Plan {
         match (self, timer) {
             (Self::Mirror(mirror), Timer::Hedge(id)) => mirror.woken(id, number, under, acts),
             (Self::Mirror(_), _) => panic!("a mirror has no periods"),
-            (Self::Outside(outside), _) => outside.tell(now, under, News::Woken(number)),
+            (Self::Outside(outside), Timer::Own(wake)) => outside.woken(now, wake, under),
+            (Self::Outside(_), _) => panic!("a plan in Python has moments of its own"),
             (Self::Rails(rails), _) => rails.woken(now, timer, acts),
             (Self::Rotation(rotation), _) => rotation.woken(now, timer, acts),
         }

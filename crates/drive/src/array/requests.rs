@@ -10,6 +10,8 @@ use metrics::{Blame, State};
 typed_id! {
     /// A command that a member was sent.
     pub struct SentId;
+    /// A part of a request that the host's cache serves.
+    pub struct ServingId;
 }
 
 /// Time that a request has waited in the host, by [`Wait`].
@@ -35,8 +37,6 @@ pub struct HostRequest {
     /// Parts that have not ended, and true if those that have ended answer it.
     parts: u32,
     is_enough: bool,
-    /// The moment at which the host's cache began to serve it.
-    served_from: Instant,
     /// The moment until which its waits are known, and these.
     since: Instant,
     waits: Waits,
@@ -65,6 +65,16 @@ pub struct Sent {
     pub command: Command,
     /// Time that its request had waited in the host when it was sent.
     pub waits: Waits,
+}
+
+/// A part of a request that the host's cache serves.
+#[derive(Clone, Copy)]
+pub struct Serving {
+    /// The request and its number.
+    pub of: (HostId, u64),
+    /// The moment at which the cache began, and time that the request had waited until then.
+    from: Instant,
+    waits: Waits,
 }
 
 /// All requests under way.
@@ -98,7 +108,6 @@ impl Requests {
             is_answered: false,
             parts: 0,
             is_enough: false,
-            served_from: submitted,
             since: submitted,
             waits: Waits::default(),
             critical: None,
@@ -129,6 +138,14 @@ impl Requests {
     pub fn remove(&mut self, id: HostId) {
         self.slab.remove(id);
     }
+    /// Number of requests that change data, answered or not.
+    pub fn writes(&self) -> u64 {
+        self.writes
+    }
+    /// Number of the first request that is under way.
+    pub fn first(&self) -> Option<u64> {
+        self.slab.ids().into_iter().map(|id| self.slab[id].number).min()
+    }
     /// Number of requests under way.
     pub fn under_way(&self) -> u64 {
         self.slab.taken() as u64
@@ -152,10 +169,10 @@ impl HostRequest {
         waits[after as usize] += now - self.since;
         waits
     }
-    /// Begins a part that the host's cache serves.
-    pub fn begin_served(&mut self, now: Instant) {
-        self.parts += 1;
-        self.served_from = now;
+    /// Begins a part that the host's cache serves, after a wait until now.
+    pub fn begin_served(&mut self, id: HostId, now: Instant, after: Wait) -> Serving {
+        let waits = self.begin_part(now, after);
+        Serving { of: (id, self.number), from: now, waits }
     }
     /// The parts that have ended answer it.
     pub fn suffices(&mut self) {
@@ -183,8 +200,8 @@ impl HostRequest {
             }
         }
     }
-    /// The part that the cache served has ended.
-    pub fn served(&mut self, now: Instant) {
+    /// A part that the cache served has ended.
+    pub fn served(&mut self, now: Instant, serving: Serving) {
         self.parts -= 1;
         if self.critical.is_some_and(|before| before >= now) {
             return;
@@ -192,10 +209,10 @@ impl HostRequest {
         self.critical = Some(now);
         self.blame.clear();
         let queued = self.submitted - self.arrived;
-        for (state, span) in STATES.into_iter().zip(self.waits) {
+        for (state, span) in STATES.into_iter().zip(serving.waits) {
             self.blame.charge(state, span);
         }
         self.blame.charge(State::QueueDepth, queued);
-        self.blame.charge(State::HostCache, now - self.served_from);
+        self.blame.charge(State::HostCache, now - serving.from);
     }
 }

@@ -2,10 +2,11 @@
 //! are those of all drives together, and `array` with the plan, each drive and each member.
 
 use super::{
-    Outcome, Scope, collection, detours, endurance, flash, initiator, notes, precondition, pressure,
-    steady, tables, together, traces, wear, window_counts, write_amplification,
+    Outcome, Scope, collection, detours, endurance, flash, initiator, notes, precondition,
+    pressure, steady, tables, together, traces, wear, window_counts, write_amplification,
 };
 use crate::array::ArrayRun;
+use crate::array::config::PlanConfig;
 use crate::check::Checked;
 use crate::experiment::Experiment;
 use crate::results::Table;
@@ -82,29 +83,33 @@ fn of_array(run: &ArrayRun, experiment: &Experiment, layout: &Layout) -> Value {
     let drives = run.drives().devices.len() as u32;
     let members = drives * layout.set_count();
     json!({
-        "plan": plan(run),
+        "plan": plan(run, experiment),
         "drives": (0..drives).map(|index| drive(run, experiment, layout, index)).collect::<Vec<_>>(),
         "members": (0..members).map(|index| member(run, experiment, layout, index)).collect::<Vec<_>>(),
     })
 }
 
 /// Counts of the plan, the warm-up included.
-fn plan(run: &ArrayRun) -> Value {
+fn plan(run: &ArrayRun, experiment: &Experiment) -> Value {
+    // A plan in Python counts for itself.
     let counts = run.plan_counts();
+    let plan = experiment.array.as_ref().map(|array| &array.plan);
+    let is_own = matches!(plan, Some(PlanConfig::Python(_)));
+    let of = |count: u64| (!is_own).then_some(count);
     json!({
-        "swaps": counts.swaps,
-        "kept_writes": counts.kept,
-        "peak_cache_bytes": counts.peak_bytes,
-        "writes_delayed": counts.delayed,
-        "reads_cached": counts.cached,
-        "reads_cached_in_part": counts.cached_in_part,
-        "parts_rebuilt": counts.rebuilt,
+        "swaps": of(counts.swaps),
+        "kept_writes": of(counts.kept),
+        "peak_cache_bytes": of(counts.peak_bytes),
+        "writes_delayed": of(counts.delayed),
+        "reads_cached": of(counts.cached),
+        "reads_cached_in_part": of(counts.cached_in_part),
+        "parts_rebuilt": of(counts.rebuilt),
         "collecting_at_swaps": run.unsettled(),
         "hedges": {
-            "issued": counts.hedges,
-            "sent": counts.sent,
-            "cancelled": counts.cancelled,
-            "won": counts.won,
+            "issued": of(counts.hedges),
+            "sent": of(counts.sent),
+            "cancelled": of(counts.cancelled),
+            "won": of(counts.won),
         },
     })
 }

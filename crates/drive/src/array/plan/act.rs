@@ -8,6 +8,8 @@ use settings::Time;
 typed_id! {
     /// A request of the host to the array, while it is under way.
     pub struct HostId;
+    /// A moment of which a plan in Python wants to be told.
+    pub struct WakeId;
 }
 
 /// A request of the host, and its number, which no other request has.
@@ -45,7 +47,7 @@ pub enum Timer {
     /// No write begins until the swap.
     Settle,
     /// A moment of a plan in Python.
-    Own,
+    Own(WakeId),
     /// A read is hedged if it is not answered.
     Hedge(HostId),
 }
@@ -58,12 +60,12 @@ pub enum Act {
     Send { to: MemberId, command: Command, of: Option<HostId>, after: Wait, token: u64 },
     /// The request has waited for this until now.
     Waited { of: HostId, wait: Wait },
-    /// Serves a part of a request from the host's cache, which takes so long.
-    Serve { of: HostId, takes: Span },
+    /// Serves a part of a request from the host's cache, which takes so long. The request has waited for
+    /// `after` until now.
+    Serve { of: HostId, takes: Span, after: Wait },
     /// The part of a request that has just ended answers it, although others are under way.
     Answer { of: HostId },
-    /// Tells the plan when this moment has come; `number` is that of the request, for a hedge,
-    /// or the plan's own.
+    /// Tells the plan when this moment has come; `number` is that of the request, for a hedge.
     Wake { at: Instant, timer: Timer, number: u64 },
 }
 

@@ -1,7 +1,7 @@
 //! Plans that users write in Python: they are told what happens, and return decisions, which the array
 //! checks.
 
-use super::act::{Asked, UnderWay, Wait};
+use super::act::{Asked, UnderWay, Wait, WakeId};
 use crate::array::members::MemberId;
 use engine::{Instant, Slab, Span, typed_id};
 use host::Kind;
@@ -13,10 +13,6 @@ typed_id! {
     /// A command that the plan has sent.
     struct SentId;
 }
-
-/// Most wakes in a row between which nothing else happens. A plan that waits in this way waits for
-/// something that does not come.
-const WAKES_MOST: u32 = 1_000_000;
 
 /// Makes a plan for each run (docs/how-to/add-a-policy.md).
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
@@ -52,8 +48,8 @@ pub trait MakePlan: Send + Sync {
     /// A new plan for an array.
     ///
     /// # Errors
-    /// The fault, in one line.
-    fn make(&self, array: Array) -> Result<Box<dyn Decide>, String>;
+    /// If it made none.
+    fn make(&self, array: Array) -> Result<Box<dyn Decide>, Stop>;
 }
 
 /// Why a plan did not decide.
@@ -72,8 +68,8 @@ pub trait Decide: Send + Sync {
     /// # Errors
     /// If it did not decide.
     fn decide(&mut self, seen: Seen<'_>, news: News) -> Result<Vec<Decision>, Stop>;
-    /// True if every member gets every write, at the addresses of the host.
-    fn mirrors(&self) -> bool;
+    /// True if every member gets every write, at the addresses of the host; `None` if it does not say.
+    fn mirrors(&self) -> Option<bool>;
 }
 
 /// What a plan sees of the array.
@@ -141,8 +137,9 @@ pub struct ToMember {
 pub enum Decision {
     /// Sends a member a command.
     Send(ToMember),
-    /// Serves a part of a request from the host's memory, which takes so long.
-    Serve(Asked, Span),
+    /// Serves a part of a request from the host's memory, which takes so long. The request has waited
+    /// for something until now.
+    Serve(Asked, Span, Wait),
     /// The request has waited for this until now.
     Waited(Asked, Wait),
     /// The part that has just ended answers the request, although others are under way.
@@ -153,6 +150,18 @@ pub enum Decision {
     Maintain(u32, bool),
     /// The run does not end from now on, because members lack something; or may end.
     Hold(bool),
+}
+
+/// A plan whose making was interrupted. It is told nothing.
+struct Nothing;
+
+impl Decide for Nothing {
+    fn decide(&mut self, _: Seen<'_>, _: News) -> Result<Vec<Decision>, Stop> {
+        Ok(Vec::new())
+    }
+    fn mirrors(&self) -> Option<bool> {
+        Some(false)
+    }
 }
 
 /// A plan in Python, and its state that the array needs.
@@ -170,8 +179,8 @@ pub struct Outside {
     /// True while the run must not end.
     holds: bool,
     sent: Slab<SentId, ToMember>,
-    /// Wakes since anything else happened.
-    wakes: u32,
+    /// Numbers of the moments of which it wants to be told.
+    wakes: Slab<WakeId, u64>,
     /// The reason for which the plan is told nothing any more.
     stop: Option<Stop>,
 }
@@ -187,7 +196,13 @@ impl Outside {
         let Some(made) = policy.0.found() else {
             return Err(told("a policy in Python is found from Python only".into()));
         };
-        let plan = made.make(array).map_err(told)?;
+        let (plan, stop) = match made.make(array) {
+            Ok(plan) => (plan, None),
+            Err(Stop::Fault(fault)) => return Err(told(fault)),
+            Err(Stop::Interrupted) => {
+                (Box::new(Nothing) as Box<dyn Decide>, Some(Stop::Interrupted))
+            }
+        };
         Ok(Self {
             plan,
             name,
@@ -195,8 +210,8 @@ impl Outside {
             maintained: vec![true; array.members as usize],
             holds: false,
             sent: Slab::default(),
-            wakes: 0,
-            stop: None,
+            wakes: Slab::default(),
+            stop,
             array,
         })
     }
@@ -205,10 +220,6 @@ impl Outside {
     pub fn tell(&mut self, now: Instant, under: UnderWay<'_>, news: News) {
         if self.stop.is_some() {
             return;
-        }
-        self.wakes = if matches!(news, News::Woken(_)) { self.wakes + 1 } else { 0 };
-        if self.wakes > WAKES_MOST {
-            return self.fail(&format!("was woken {WAKES_MOST} times while nothing else happened"));
         }
         let seen = Seen { now, under_way: under.0, array: self.array };
         match self.plan.decide(seen, news) {
@@ -229,6 +240,16 @@ impl Outside {
         self.tell(now, under, News::Ended(ended));
     }
 
+    /// Tells the plan that a moment has come.
+    pub fn woken(&mut self, now: Instant, wake: WakeId, under: UnderWay<'_>) {
+        let number = self.wakes[wake];
+        self.wakes.remove(wake);
+        self.tell(now, under, News::Woken(number));
+    }
+    /// Notes a moment of which it wants to be told.
+    pub(in crate::array) fn note_wake(&mut self, number: u64) -> WakeId {
+        self.wakes.insert(number)
+    }
     /// Notes a command that is sent; returns the token of the array.
     pub(in crate::array) fn note_sent(&mut self, command: ToMember) -> u64 {
         self.sent.insert(command).0.into()
@@ -237,9 +258,9 @@ impl Outside {
     pub fn write_of(&self, token: u64) -> u64 {
         self.sent[SentId(token as u32)].request.write
     }
-    /// Lets a member be in maintenance, or not.
-    pub(in crate::array) fn maintain(&mut self, member: MemberId, may: bool) {
-        self.maintained[member.0 as usize] = may;
+    /// Lets a member be in maintenance, or not; returns true if that is new.
+    pub(in crate::array) fn maintain(&mut self, member: MemberId, may: bool) -> bool {
+        std::mem::replace(&mut self.maintained[member.0 as usize], may) != may
     }
     /// True if a member may be in maintenance.
     pub fn may_maintain(&self, member: MemberId) -> bool {
@@ -255,7 +276,11 @@ impl Outside {
     }
     /// True if every member gets every write, at the addresses of the host.
     pub fn mirrors(&self) -> bool {
-        self.plan.mirrors()
+        self.plan.mirrors() == Some(true)
+    }
+    /// True if the plan does not say if members mirror.
+    pub fn says_nothing(&self) -> bool {
+        self.stop.is_none() && self.plan.mirrors().is_none()
     }
     /// The members and their namespace.
     pub fn array(&self) -> Array {

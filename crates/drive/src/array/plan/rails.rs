@@ -95,7 +95,11 @@ impl Rails {
                 true => self.counts.cached += 1,
                 false => self.counts.cached_in_part += 1,
             }
-            acts.push(Act::Serve { of: id, takes: self.rules.cache.latency.span() });
+            acts.push(Act::Serve {
+                of: id,
+                takes: self.rules.cache.latency.span(),
+                after: Wait::Turn,
+            });
         }
         if outside.is_empty() {
             return;
@@ -127,7 +131,11 @@ impl Rails {
         let request = (!self.rules.answers_early).then_some(id);
         self.cache.keep(command, request, self.rules.members, self.counts.swaps);
         if self.rules.answers_early {
-            acts.push(Act::Serve { of: id, takes: self.rules.cache.latency.span() });
+            acts.push(Act::Serve {
+                of: id,
+                takes: self.rules.cache.latency.span(),
+                after: Wait::Turn,
+            });
         }
     }
 

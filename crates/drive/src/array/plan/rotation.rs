@@ -130,7 +130,7 @@ impl Rotation {
     }
 
     fn serve(&self, of: HostId, acts: &mut Vec<Act>) {
-        acts.push(Act::Serve { of, takes: self.rules.cache.latency.span() });
+        acts.push(Act::Serve { of, takes: self.rules.cache.latency.span(), after: Wait::Turn });
     }
 
     // ---- reads -----------------------------------------------------------------------

@@ -8,7 +8,7 @@ use crate::directions::requests::{READ, US, WRITE};
 use crate::directions::scratch::file;
 use drive::Experiment;
 use drive::array::config::PlanConfig;
-use drive::array::{Array, ArrayRun, Decide, Decision, MakePlan, News, Seen, Stop};
+use drive::array::{Array, ArrayRun, Decide, Decision, MakePlan, News, Seen, Stop, Wait};
 use engine::Span;
 use ftl::{SetId, Source};
 use host::Kind;
@@ -55,7 +55,7 @@ fn of<const N: usize>(
 struct Serves(u64);
 
 impl MakePlan for Serves {
-    fn make(&self, _: Array) -> Result<Box<dyn Decide>, String> {
+    fn make(&self, _: Array) -> Result<Box<dyn Decide>, Stop> {
         Ok(Box::new(Self(self.0)))
     }
 }
@@ -63,10 +63,10 @@ impl MakePlan for Serves {
 impl Decide for Serves {
     fn decide(&mut self, _: Seen<'_>, news: News) -> Result<Vec<Decision>, Stop> {
         let News::Asked(asked) = news else { return Ok(Vec::new()) };
-        Ok(vec![Decision::Serve(asked, Span::from_us(self.0))])
+        Ok(vec![Decision::Serve(asked, Span::from_us(self.0), Wait::Turn)])
     }
-    fn mirrors(&self) -> bool {
-        false
+    fn mirrors(&self) -> Option<bool> {
+        Some(false)
     }
 }
 

@@ -201,7 +201,11 @@ impl Bench {
         self.follow();
         for act in acts {
             match act {
-                Act::Send { .. } => self.under_way.push(act),
+                Act::Send { to, token, .. } => {
+                    let updates = token & (UPDATE | BESIDE) != 0;
+                    assert!(!updates || to != self.plan.writer, "the member that writes is read");
+                    self.under_way.push(act);
+                }
                 Act::Serve { .. } | Act::Wake { .. } => {}
                 // The cache is never full here, and nothing is hedged.
                 _ => panic!("{act:?}"),
