@@ -16,9 +16,9 @@ from flashscape.fleet.correlation import Course, correlation
 from flashscape.fleet.fanout import Fanout
 from flashscape.fleet.notes import notes
 from flashscape.fleet.spread import of_drive, spread
+from flashscape.fleet.stored_reads import StoredReads
 from flashscape.latency import Latency
 from flashscape.sweep import Store, Sweep
-from flashscape.sweep.reads import READS
 from flashscape.version import __version__
 
 if TYPE_CHECKING:
@@ -37,22 +37,6 @@ PICTURE = "fleet.svg"
 
 _OF_POINTS = ("name", "variation", "results", "cpu_seconds")
 """Columns of a sweep's table that differ between starts, or say nothing about a drive."""
-
-
-class _Reads:
-    """The reads of a drive, in its directory."""
-
-    def __init__(self, folder: Path) -> None:
-        self._file = folder / f"{READS}.parquet"
-
-    def frame(self) -> pl.DataFrame:
-        """Return arrival and latency of each counted read."""
-        import polars as pl
-
-        try:
-            return pl.read_parquet(self._file)
-        except (OSError, pl.exceptions.PolarsError) as error:
-            raise OutputError(f"{self._file}: cannot be read: {error}") from error
 
 
 class Fleet:
@@ -88,7 +72,7 @@ class Fleet:
             if not last.untimed:
                 courses.append(Course(last))
             assert last.folder is not None
-            reads.append(_Reads(last.folder))
+            reads.append(StoredReads(last.folder))
         assert last is not None
         histogram = merger.histogram()
         config = last.summary["config"]

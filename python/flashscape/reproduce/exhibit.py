@@ -37,6 +37,7 @@ from flashscape.errors import StudyError
 from flashscape.reproduce.figures import Figure
 from flashscape.reproduce.outcomes import NotRun, Outcomes
 from flashscape.reproduce.setting import Setting
+from flashscape.sweep import READS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -63,15 +64,16 @@ class Run:
     experiment: Experiment | Mapping[str, Any] | str | PathLike[str]
     """Experiment, as :func:`flashscape.run` takes it."""
     tables: tuple[str, ...] = ("latency",)
-    """Tables of its results that are kept, besides the summary."""
+    """Tables of its results that are kept, besides the summary; ``reads`` has each counted read."""
     may_end_with: tuple[str, ...] = ()
     """Types of errors that are findings: a run that ends with one of them counts as made."""
 
     def __post_init__(self) -> None:
         _must_be_name(self.name, "run")
-        if strange := set(self.tables) - set(output.TABLES):
+        known = (*output.TABLES, READS)
+        if strange := set(self.tables) - set(known):
             raise ValueError(
-                f"run {self.name}: no table {min(strange)} (there are {', '.join(output.TABLES)})"
+                f"run {self.name}: no table {min(strange)} (there are {', '.join(known)})"
             )
 
 

@@ -9,5 +9,6 @@ STUDIES: tuple[str, ...] = (
     "tiny_tail_flash",
     "design_tradeoffs_reliability",
     "together",
+    "io_determinism",
 )
 """Folders that `flashscape reproduce` knows: add one line for a new study."""

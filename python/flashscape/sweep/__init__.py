@@ -12,11 +12,13 @@ from flashscape.sweep.executor import Ended, Executor, Prepared
 from flashscape.sweep.named import NamedRuns
 from flashscape.sweep.observer import Begin, SilentSweep, SweepObserver
 from flashscape.sweep.progress import Lines
+from flashscape.sweep.reads import READS
 from flashscape.sweep.result import Sweep, SweepInterrupted
 from flashscape.sweep.run import sweep, sweep_file
 from flashscape.sweep.store import Store
 
 __all__ = [
+    "READS",
     "Begin",
     "Ended",
     "Executor",

@@ -1,0 +1,1 @@
+"""I/O determinism and NVM sets (Toshiba, Flash Memory Summit 2017)."""

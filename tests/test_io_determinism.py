@@ -1,0 +1,236 @@
+"""The study of I/O determinism: its drives, its loads, its arithmetic, and small runs of it."""
+
+from __future__ import annotations
+
+import random
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+import flashscape as fs
+from declared import declared
+from flashscape.fleet.over import pooled_latency
+from flashscape.latency import Latency
+from flashscape.reproduce import Setting
+from flashscape.reproduce.study import read_data
+from flashscape.studies.io_determinism import (
+    _cases,
+    _drives,
+    _loads,
+    _reads,
+    architecture,
+    floor_demo,
+    rails,
+    wear_plan,
+)
+from places import ROOT
+
+FOLDER = ROOT / "python/flashscape/studies/io_determinism"
+SHORT = Setting("short", Path("nowhere"))
+
+RATIOS = ("N-1", "N-2", "N-3", "N-4", "N-5")
+"""Claims about ratios of the slides, which have no parameters."""
+
+
+def test_claims_have_exhibits_and_no_faults():
+    paper, claims, faults = read_data(FOLDER)
+    assert not any(each.problems for each in faults)
+    assert {claim.exhibit for claim in claims} == set(paper.exhibits)
+    assert {f"N-{number}" for number in (1, 2, 3, 4, 5, 7, 8)} <= {claim.id for claim in claims}
+    assert {claim.id for claim in claims if claim.is_context} >= {"N-8", "N-10", "N-12", "N-13"}
+
+
+@pytest.mark.parametrize("profile", ["short", "full"])
+def test_all_drives_are_sound(profile):
+    runs = declared("io-determinism", profile)
+    assert len(runs) > 100
+    kinds = {str(run.experiment["drive"]): run for run in runs.values()}
+    for run in kinds.values():
+        spans = fs.Experiment.from_dict(run.experiment).derived["durations_ns"]
+        # Within the assumed ranges of TLC of 2017.
+        assert 60_000 <= spans["sense_by_page_type"][0] <= 80_000
+        assert 5_000_000 <= spans["erase"] <= 10_000_000
+
+
+def test_layouts_have_the_same_flash_and_the_same_space():
+    drives = [_drives.bands(), _drives.drive(), _drives.sets()]
+    loads = [_loads.reader(), _loads.reader(), _loads.reader(1)]
+    exported, physical = set(), set()
+    for drive, load in zip(drives, loads, strict=True):
+        experiment = {"drive": drive, "workload": [load], "run": {"requests": 1}}
+        capacity = fs.Experiment.from_dict(experiment).derived["capacity"]
+        # A set exports whole mapping units.
+        exported.add(capacity["exported_bytes"] // (_drives.CHANNELS * _drives.UNIT_BYTES))
+        physical.add(capacity["physical_bytes"])
+    assert len(exported) == len(physical) == 1
+    # Two blocks of a die are open, and the threshold keeps three free.
+    left = (_drives.BLOCKS - 2 - 3) * _drives.DIES * _drives.BLOCK_UNITS * _drives.UNIT_BYTES
+    assert left / _drives.CHANNEL_BYTES == pytest.approx(1.17, abs=0.005)
+
+
+def test_writes_fit_into_what_takes_them():
+    """Each rate of writes leaves a fifth of the measured capability."""
+    assert max(_cases.SMALL) <= 0.8 * 16_000
+    assert max(_cases.LARGE) <= 0.81 * 255_000
+    assert 2 * max(_cases.CASES["ping-pong"].rates) <= max(_cases.SMALL)
+    assert 2 * max(rails.RATES) <= max(_cases.SMALL)
+
+
+def test_loops_share_their_depth_evenly():
+    loops = _loads.closed("reads", 10, range(1, 5))
+    assert [each["queue_depth"] for each in loops] == [3, 3, 2, 2]
+    assert [each["nvm_set"] for each in _loads.closed("writes", 2, range(1, 5))] == [1, 2]
+    [whole] = _loads.closed("writes", 7)
+    assert whole["queue_depth"] == 7
+    assert "nvm_set" not in whole
+    rates = [each["arrivals"]["rate"] for each in _loads.writers(300, (2, 3, 4))]
+    assert rates == ["100 IOPS"] * 3
+
+
+def test_counting_lasts_whole_cycles():
+    case = _cases.CASES["bands"]
+    warm_up, counted = case.lengths(SHORT, 3_200)
+    # 16 channels of four dies; a block has 192 pages of 16 units.
+    cycle = 16 * 4 * 192 * 16 / 3_200
+    assert (warm_up, counted) == (4 * cycle, 2 * cycle)
+    turns = [each / (2 * _cases.PERIOD_S) for each in _cases.CASES["ping-pong"].lengths(SHORT, 800)]
+    assert turns == [round(turn) for turn in turns]
+
+
+def test_an_undisturbed_read_is_the_sum_of_its_phases_in_each_layout():
+    for name, case in _cases.CASES.items():
+        experiment = case.experiment(SHORT, 0) | {"run": {"requests": 50}}
+        spans = fs.Experiment.from_dict(experiment).derived["durations_ns"]
+        link = -(-4096 * 10**9 // 7 * 10**-9)
+        read = 5_000 + 70_000 + 275 + spans["transfer_unit"] + spans["decode"] + link
+        assert fs.run(experiment).read.mean == pytest.approx(read, abs=2), name
+
+
+def test_a_mean_improves_as_the_rate_does():
+    """Little's law: a closed loop of d reads completes d over their mean latency."""
+    loops = [*_loads.closed("reads", 8), *_loads.closed("writes", 4)]
+    experiment = {
+        "drive": _drives.bands(),
+        "precondition": _drives.AGED,
+        "workload": loops,
+        "run": _cases.length(0.1, 0.4),
+    }
+    reads = fs.run(experiment).summary["initiators"][0]["read"]
+    assert reads["iops"] * reads["latency_ns"]["mean"] / 1e9 == pytest.approx(8, rel=0.01)
+
+
+def test_marks_hold_within_the_tolerances_of_the_slides():
+    tolerances = {name: limits for name, *limits in floor_demo._TOLERANCES.values()}
+    assert tolerances["read_rate_times"] == [10, 30]
+    assert tolerances["fewer_writes_times"] == [2, 6]
+    assert {tuple(tolerances[f"{name}_times"]) for name in ("mean", "p99", "p99_9")} == {(20, None)}
+
+
+def test_pooled_latencies_are_those_of_all_reads():
+    seed = random.randrange(2**32)
+    print(f"seed {seed}")
+    drawn = random.Random(seed)
+    parts, pooled = [], []
+    for _ in range(3):
+        values = sorted(drawn.choices((80, 90, 1000, 7000), k=drawn.randint(1, 50)))
+        buckets = tuple((value, values.count(value)) for value in sorted(set(values)))
+        mean = sum(values) / len(values)
+        parts.append(Latency(len(values), mean, values[0], values[-1], buckets))
+        pooled += values
+    found = pooled_latency([*parts, Latency(0, None, None, None, ())])
+    pooled.sort()
+    assert (found.requests, found.min, found.max) == (len(pooled), pooled[0], pooled[-1])
+    assert found.mean == pytest.approx(sum(pooled) / len(pooled))
+    for percent in (10, 50, 99):
+        rank = -(-percent * len(pooled) // 100)
+        assert found.percentile(percent) == pooled[max(1, rank) - 1]
+    assert pooled_latency([]).requests == 0
+
+
+def peak_of_rails(rate, period, periods, *, until_swap):
+    """Return the peak of writes in the cache of two drives, of which one programs in no time.
+
+    A naive model: time in steps of one write; the writer gets all that it lacks at once.
+    """
+    lacks: list[set[int]] = [set(), set()]
+    leaves: dict[int, int] = {}
+    peak = 0
+    for step in range(rate * period * periods):
+        turn, begins = divmod(step, rate * period)
+        writer = turn % 2
+        if not begins:
+            lacks[writer].clear()
+            leaves = {
+                write: at
+                for write, at in leaves.items()
+                if at > turn or write in lacks[0] | lacks[1]
+            }
+        lacks[1 - writer].add(step)
+        leaves[step] = turn + 2 if until_swap else turn
+        peak = max(peak, len(leaves))
+    return peak
+
+
+def test_the_cache_of_rails_by_a_naive_model():
+    """The bounds of N-11: w T until both drives have a write, 2 w T until the swap after next."""
+    assert peak_of_rails(5, 7, 8, until_swap=False) == 5 * 7
+    assert peak_of_rails(5, 7, 8, until_swap=True) == 2 * 5 * 7
+
+
+def test_swaps_copy_both_sets_and_do_not_overlap():
+    for run in wear_plan.exhibit.declared(SHORT):
+        loads = run.experiment["workload"]
+        swaps = int(run.name.rsplit("-", 1)[1])
+        copied = [each for each in loads if each["name"].startswith("copy-writes")]
+        assert len(copied) == 2 * swaps
+        sizes = {int(each["stop"]["bytes"].removesuffix(" B")) for each in copied}
+        assert all(0 <= _drives.CHANNEL_BYTES - size < 2 * 131_072 for size in sizes)
+        hot = [each for each in loads if each["name"].startswith("hot")]
+        assert [each["nvm_set"] for each in hot] == [1 + at % 2 for at in range(swaps + 1)]
+        spans = [(seconds(each["start"]), seconds(each["stop"]["time"])) for each in hot]
+        for (begin, lasts), (following, _) in pairwise(spans):
+            assert following - begin - lasts == pytest.approx(wear_plan.COPY_S, abs=0.01)
+        # 8 overwrites of a set in all.
+        whole = sum(lasts for _, lasts in spans) * wear_plan.RATE
+        assert whole / wear_plan.SET_UNITS == pytest.approx(8, rel=0.001)
+
+
+def seconds(text):
+    return float(text.removesuffix(" s"))
+
+
+def test_a_set_of_sixteen_dies_has_a_terabyte():
+    found = architecture.derived(16)
+    assert found["sets"] == 16
+    # 32 dies of 512 Gb export 1.92 TB.
+    assert found["set_bytes"] == pytest.approx(0.96e12, rel=1e-6)
+
+
+def test_quotients_have_two_decimals():
+    assert _reads.ratio(7.0, 3.0) == 2.33
+    assert _reads.ratio(None, 3.0) is None
+    assert _reads.ratio(1.0, None) is None
+
+
+def test_a_small_run_of_the_study(monkeypatch):
+    """Reads of a set are flat beside writes to others, and no ratio is more than a direction."""
+    for name in ("bands", "others", "another", "ping-pong", "suspends", "pool", "same"):
+        case = _cases.CASES[name]
+        rates = (12_800, 204_800) if 204_800 in case.rates else case.rates[-1:]
+        monkeypatch.setitem(_cases.CASES, name, _smaller(case, rates))
+    monkeypatch.setattr("flashscape.studies.io_determinism.disturbance.LARGE", (12_800, 204_800))
+    found = fs.reproduce("io-determinism/disturbance", jobs=1)
+    assert found.failures == []
+    flat = found["N-5"].figures
+    assert flat["sets_p99_9_times"] == [1.0, 1.0]
+    assert min(flat["bands_p99_9_times"]) > 5
+    assert {found[claim].verdict for claim in RATIOS if claim in ("N-4", "N-5")} == {"direction"}
+    table = found.frames["disturbance/reads"]
+    assert table.height == 7 + 4 * 2 + 3
+
+
+def _smaller(case, rates):
+    from dataclasses import replace
+
+    return replace(case, rates=rates)
