@@ -106,9 +106,12 @@ def tabled(runs: Outcomes) -> pl.DataFrame:
 
 @exhibit.draws("bandwidth")
 def drawn(runs: Outcomes) -> Picture:
-    """Draw bytes a second of each load in each layout."""
+    """Draw bytes a second of each load in each layout, over those of bands."""
     groups = {
-        what: {title: rate(runs, layout, load) / 1e6 for layout, (title, *_) in LAYOUTS.items()}
+        what: {
+            title: rate(runs, layout, load) / rate(runs, "bands", load)
+            for layout, (title, *_) in LAYOUTS.items()
+        }
         for load, (what, *_) in LOADS.items()
     }
-    return plots.bars(groups, LOOKS, label="MB/s", log=True)
+    return plots.bars(groups, LOOKS, unit="share", label="bandwidth over that of bands")

@@ -1,0 +1,113 @@
+"""A producer beyond the consumer: more writes than a set can take, beside reads of the same set."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from flashscape.reproduce import Answer, Exhibit, Run, plots
+from flashscape.studies.io_determinism import _cases
+from flashscape.studies.io_determinism._cases import CASES
+from flashscape.studies.io_determinism._firmware import FIRMWARE
+from flashscape.studies.io_determinism._loads import writers
+from flashscape.studies.io_determinism._reads import PERCENT, result, row, tail
+
+if TYPE_CHECKING:
+    import polars as pl
+    from matplotlib.figure import Figure as Picture
+
+    from flashscape.reproduce import Outcomes, Setting
+    from flashscape.studies.io_determinism._cases import Case
+
+exhibit = Exhibit()
+
+RATE = 19_200
+"""Writes a second: 1.2 times the 16,000 that a set takes."""
+
+OVERLOADED = {"another": CASES["another"], **FIRMWARE}
+"""Writes to another set, then to the same with each kind of firmware."""
+
+LOOKS = plots.Looks(*(case.title for case in OVERLOADED.values()))
+
+
+@exhibit.runs
+def runs(setting: Setting) -> list[Run]:
+    """Return each kind of firmware, undisturbed and overloaded."""
+    made = []
+    for name, case in OVERLOADED.items():
+        tables = ("latency", "bands")
+        alone = case.experiment(setting, 0)
+        made += [
+            Run(_cases.run_name(name, 0), alone, tables=tables),
+            Run(_cases.run_name(name, RATE), _overloaded(setting, case), tables=tables),
+        ]
+    return made
+
+
+def _overloaded(setting: Setting, case: Case) -> dict[str, Any]:
+    """Return more writes than the set takes, from the moment on at which counting begins.
+
+    Before that it gets as many as it takes, so that no write waits yet.
+    """
+    taken = case.rates[-1]
+    experiment = case.experiment(setting, taken)
+    warm_up, counted = case.lengths(setting, taken)
+    [reads, before] = experiment["workload"]
+    [more] = writers(RATE, case.writes)
+    before = before | {"name": "before", "stop": {"time": f"{warm_up:.3f} s"}}
+    more = more | {"start": f"{warm_up:.3f} s", "stop": {"time": f"{counted:.3f} s"}}
+    title = f"{case.title}, {RATE:,} writes/s"
+    return experiment | {"title": title, "workload": [reads, before, more]}
+
+
+def figures(runs: Outcomes, name: str) -> dict[str, Any]:
+    """Return what reads take, what writes complete, and how many of them wait at the end."""
+    summary = result(runs, name, RATE).summary
+    writes = result(runs, name, RATE).write
+    taken = sum(float(each["write"]["iops"] or 0) for each in summary["initiators"])
+    found = row(runs, name, RATE)
+    return {
+        "firmware": OVERLOADED[name].title,
+        "reads": found["reads"],
+        "read_mean_ns": found["read_mean_ns"],
+        "read_p99_9_ns": found["read_p99_9_ns"],
+        "mean_times": found["mean_times"],
+        "p99_9_times": found["p99_9_times"],
+        "writes_per_second": taken,
+        "taken_share": taken / RATE,
+        "write_p50_ns": writes.p50,
+        "longest_write_ns": writes.max,
+        "waiting_on_average": taken * float(writes.mean or 0) / 1e9,
+        "waits_beyond_p99_9": found["waits_beyond_p99_9"],
+    }
+
+
+@exhibit.measures("N-14")
+def overloaded(runs: Outcomes) -> Answer:
+    """Return the reads' tail and the writes that are taken, by firmware."""
+    told = []
+    for name in OVERLOADED:
+        found = figures(runs, name)
+        times = f"mean {found['mean_times']:.2f}, p{PERCENT:g} {found['p99_9_times']:.1f} times"
+        if tail(runs, name, RATE).unknown is not None:
+            times = f"mean {found['mean_times']:.2f} times, p{PERCENT:g} of too few reads"
+        told.append(f"{found['firmware']}: {times}, takes {found['taken_share']:.0%}")
+    return Answer("; ".join(told))
+
+
+@exhibit.tabulates("firmware")
+def tabled(runs: Outcomes) -> pl.DataFrame:
+    """Return a row for each kind of firmware."""
+    import polars as pl
+
+    return pl.DataFrame([figures(runs, name) for name in OVERLOADED])
+
+
+@exhibit.draws("reads")
+def drawn(runs: Outcomes) -> Picture:
+    """Draw the distribution of reads for each kind of firmware."""
+    curves = {
+        case.title: runs[_cases.run_name(name, RATE)].result.read
+        for name, case in OVERLOADED.items()
+    }
+    title = f"{RATE:,} writes/s, of {RATE / 1.2:,.0f} that a set takes"
+    return plots.tails({"reads": curves}, LOOKS, title=title)
