@@ -12,9 +12,16 @@ if TYPE_CHECKING:
     from flashscape.studies.io_determinism._cases import Case
 
 
-def _same(title: str, *changes: dict[str, Any]) -> Case:
-    """Return writes to the set that is read, with changes of the firmware."""
-    return replace(CASES["same"], title=title, drive=_drives.sets(*changes), rates=SMALL)
+def _same(title: str, *changes: dict[str, Any], programs: int = _drives.DIES) -> Case:
+    """Return writes to the set that is read, with changes of the firmware.
+
+    A set has four dies, so that four programs at a time are no limit; with fewer it takes fewer
+    writes.
+    """
+    limit = [] if programs == _drives.DIES else [_drives.pressure(programs)]
+    rates = tuple(rate for rate in SMALL if rate * _drives.DIES <= SMALL[-1] * programs)
+    drive = _drives.sets(*changes, *limit)
+    return replace(CASES["same"], title=title, drive=drive, rates=rates)
 
 
 _FIRST = _drives.READS_FIRST
@@ -23,6 +30,10 @@ FIRMWARE: dict[str, Case] = {
     "same-first-come": _same("first come", _drives.FIRST_COME),
     "same-batches": replace(CASES["same"], title="reads first, in batches (preset)"),
     "same-reads-first": _same("reads first", _FIRST),
+    "same-3": _same("reads first, 3 programs", _FIRST, programs=3),
+    "same-2": _same("reads first, 2 programs", _FIRST, programs=2),
+    "same-1": _same("reads first, 1 program", _FIRST, programs=1),
     "same-suspends": _same("reads first, suspension", _FIRST, _drives.SUSPENDS),
+    "same-1-suspends": _same("1 program, suspension", _FIRST, _drives.SUSPENDS, programs=1),
 }
 """Firmware by name."""

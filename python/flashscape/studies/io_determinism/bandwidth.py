@@ -50,7 +50,7 @@ def runs(setting: Setting) -> Iterator[Run]:
             is_random = load.startswith("random")
             addresses = {"pattern": "uniform" if is_random else "sequential"}
             # A drive that is written at random needs some cycles of collection until it is steady.
-            before, counted = (3.0, 1.5) if load == "random-writes" else (0.5, 0.5)
+            before, counted = (8.0, 3.0) if load == "random-writes" else (0.5, 0.5)
             yield Run(
                 _name(layout, load),
                 {

@@ -1,0 +1,120 @@
+"""Reads of a set that is written, too: first come, reads first, pressure management, suspension."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from flashscape.reproduce import Answer, Exhibit, Figure, Run, along, percentile, plots
+from flashscape.studies.io_determinism import _cases
+from flashscape.studies.io_determinism._firmware import FIRMWARE
+from flashscape.studies.io_determinism._reads import (
+    NO_BETTER,
+    PERCENT,
+    by_rate,
+    listed,
+    mean,
+    rows,
+    tail,
+    times,
+)
+
+if TYPE_CHECKING:
+    import polars as pl
+    from matplotlib.figure import Figure as Picture
+
+    from flashscape.reproduce import Outcomes, Setting
+
+exhibit = Exhibit()
+
+REASON = (
+    "a limit takes nothing from the time for which programs and erases occupy dies: it spreads "
+    "bursts, so that fewer dies are busy at a time and for longer, and a closed loop, which hardly "
+    "reads in a burst, then meets more of them. Beyond what the set takes, and beside suspension, "
+    "pressure management shortens reads"
+)
+"""Reason for which the mean read is not shorter; docs/reproduce.md has the figures."""
+
+LOOKS = plots.Looks(*(case.title for case in FIRMWARE.values()))
+
+
+@exhibit.runs
+def runs(setting: Setting) -> list[Run]:
+    """Return each kind of firmware, undisturbed and with each of its rates of writes."""
+    return _cases.runs(setting, FIRMWARE) + [
+        Run(_open_name(name, rate), _open(setting, name, rate))
+        for name in OPEN
+        for rate in FIRMWARE["same-1"].rates
+    ]
+
+
+OPEN = ("same-batches", "same-1")
+"""Firmware that is also run with reads at random moments."""
+
+OPEN_READS = {"process": "poisson", "rate": "2 kIOPS"}
+"""Reads that come whatever the drive does: a closed loop reads least when the set is busiest."""
+
+
+def _open_name(name: str, rate: int) -> str:
+    return f"{name}-open-{rate}"
+
+
+def _open(setting: Setting, name: str, rate: int) -> dict[str, Any]:
+    """Return the experiment of a kind of firmware with reads at random moments."""
+    experiment = FIRMWARE[name].experiment(setting, rate)
+    [reads, *others] = experiment["workload"]
+    reads = {key: value for key, value in reads.items() if key != "queue_depth"}
+    title = f"{experiment['title']}, reads at random moments"
+    workload = [reads | {"arrivals": OPEN_READS}, *others]
+    return experiment | {"title": title, "workload": workload}
+
+
+@exhibit.measures("N-6")
+def managed(runs: Outcomes) -> Answer:
+    """Return the reads of a set that is written, with pressure management and without."""
+    rates = FIRMWARE["same-1"].rates
+    figures = {
+        f"{name}_{what}_ns": along(measure(runs, case, rate) for rate in rates)
+        for name, case in (("same", "same-batches"), ("managed", "same-1"))
+        for what, measure in (("read_mean", mean), ("read_p99_9", tail))
+    }
+    told = (
+        f"{title} {listed(times(runs, case, rates, tail))}"
+        for title, case in (
+            ("one program", "same-1"),
+            ("none", "same-batches"),
+            ("first come", "same-first-come"),
+        )
+    )
+    ours = f"p99.9 over undisturbed: {'; '.join(told)}"
+    return Answer(ours, figures, reason=REASON, no_better=NO_BETTER)
+
+
+@exhibit.measures("N-6o")
+def managed_open(runs: Outcomes) -> Answer:
+    """Return the same with reads at random moments."""
+    rates = FIRMWARE["same-1"].rates
+    figures = {}
+    for name, case in (("same", "same-batches"), ("managed", "same-1")):
+        reads = [runs[_open_name(case, rate)].result.read for rate in rates]
+        figures[f"{name}_read_mean_ns"] = along(Figure(each.mean, each.requests) for each in reads)
+        figures[f"{name}_read_p99_9_ns"] = along(percentile(each, PERCENT) for each in reads)
+    told = "; ".join(
+        f"{what} {figures[f'managed_read_{key}_ns'].text('ns')}, without "
+        f"{figures[f'same_read_{key}_ns'].text('ns')}"
+        for what, key in (("mean", "mean"), ("p99.9", "p99_9"))
+    )
+    return Answer(told, figures, no_better=NO_BETTER)
+
+
+@exhibit.tabulates("firmware")
+def tabled(runs: Outcomes) -> pl.DataFrame:
+    """Return a row for each kind of firmware and rate."""
+    import polars as pl
+
+    return pl.DataFrame(rows(runs, FIRMWARE))
+
+
+@exhibit.draws("firmware")
+def drawn(runs: Outcomes) -> Picture:
+    """Draw mean and p99.9 of reads by the rate of writes."""
+    return by_rate(runs, FIRMWARE, LOOKS)
