@@ -27,10 +27,10 @@ if TYPE_CHECKING:
 exhibit = Exhibit()
 
 REASON = (
-    "a limit takes nothing from the time for which programs and erases occupy dies: it spreads "
+    "A limit takes nothing from the time for which programs and erases occupy dies: it spreads "
     "bursts, so that fewer dies are busy at a time and for longer, and a closed loop, which hardly "
-    "reads in a burst, then meets more of them. Beyond what the set takes, and beside suspension, "
-    "pressure management shortens reads"
+    "reads in a burst, then meets more of them. Reads at random moments are shorter (N-6o), and so "
+    "are all reads beyond what the set takes, and beside suspension"
 )
 """Reason for which the mean read is not shorter; docs/reproduce.md has the figures."""
 
