@@ -233,6 +233,9 @@ impl Run {
                 continue;
             }
             if self.window_at < Instant::NEVER && self.window_comes_first(own) {
+                if self.has_windows_in_vain() {
+                    return self.end().map(|()| false);
+                }
                 continue;
             }
             if own.is_none() && self.device.scrubs_in_vain() && self.starves_at == Instant::NEVER {

@@ -99,7 +99,7 @@ fn check_beside(experiment: &Experiment, problems: &mut Problems) {
         (
             drive.ftl.scrub.as_ref().is_some_and(own_scrubber),
             "scrubbing as a task of its own (ftl.scrub.task) does not know of windows yet",
-            "choose task = \"collection\"",
+            "choose task = \"turns\"",
         ),
         (
             drive.recovery.is_some(),

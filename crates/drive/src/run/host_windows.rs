@@ -11,6 +11,10 @@ pub struct HostSide {
     pub(super) asks: Option<[Span; 2]>,
     /// The next request of each set.
     pub(super) next: Vec<(Instant, Window)>,
+    /// Changes of windows in a row while nothing else happened; units and erases until then, and requests
+    /// under way.
+    pub(super) vain: u32,
+    pub(super) done: (u64, u32),
     /// Latencies of the reads of each set: those that were in a deterministic window from their arrival
     /// to their end, and the others.
     pub(super) reads: Vec<[Latency; 2]>,

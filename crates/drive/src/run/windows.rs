@@ -29,7 +29,7 @@ impl Run {
         };
         let next = (0..sets).map(|set| (begin(set), Window::Dtwin)).collect();
         let reads = (0..sets).map(|_| Default::default()).collect();
-        let windows = HostSide { asks, next, reads };
+        let windows = HostSide { asks, next, vain: 0, done: (0, 0), reads };
         self.window_at = windows.first().map_or(Instant::NEVER, |set| windows.next[set].0);
         self.windows = Some(Box::new(windows));
     }
@@ -58,7 +58,28 @@ impl Run {
         let first = windows.first().expect("there are sets");
         self.window_at = windows.next[first].0;
         self.device.set_window(at, SetId(set as u32), window);
+        self.count_vain_window(own);
         true
+    }
+
+    /// Counts changes of windows while nothing else is due or has happened.
+    fn count_vain_window(&mut self, own: Option<Instant>) {
+        let tally = self.device.ftl().tally;
+        let done = (tally.units.iter().sum::<u64>() + tally.erases, self.device.outstanding());
+        let windows = self.windows.as_mut().expect("one was due");
+        let is_vain = own.is_none()
+            && self.device.waits_for_windows_alone()
+            && std::mem::replace(&mut windows.done, done) == done;
+        windows.vain = if is_vain { windows.vain + 1 } else { 0 };
+    }
+
+    /// True if requests wait for something that no window brings: each set had several of both kinds, and
+    /// nothing happened.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn has_windows_in_vain(&self) -> bool {
+        let windows = self.windows.as_ref().expect("the host asks for windows");
+        windows.vain > 6 * windows.next.len() as u32
     }
 
     /// Counts the latencies of reads that were answered, by window.

@@ -1,7 +1,7 @@
 //! Windows of predictable latency: no maintenance in deterministic ones, and their guarantees.
 
 use crate::common::experiment;
-use crate::common::{BY_HAND, Bench, Override, run_fast, set, stats, try_experiment};
+use crate::common::{BY_HAND, Bench, Override, run_fast, set, stats, try_experiment, try_run};
 use drive::device::{End, Window};
 use engine::{Instant, Span};
 use ftl::SetId;
@@ -281,4 +281,22 @@ fn windows_that_the_known_writes_would_fill_are_refused() {
     assert_eq!(["106 ms", "900 ms"].map(|dtwin| refused(&bursts, dtwin)), [false, false]);
     let bursts = bursts.replace("1500 IOPS", "4000 IOPS");
     assert_eq!(["39 ms", "41 ms"].map(|dtwin| refused(&bursts, dtwin)), [false, true]);
+}
+
+#[test]
+fn a_drive_that_is_worn_out_is_told_so_although_windows_go_on() {
+    let text = "[precondition]\nfill = \"sequential\"\n[[workload]]\nname = \"host\"\n\
+                reads = \"0 %\"\nqueue_depth = 4\n[run]\nrequests = 100000\n";
+    for windows in ["{}", "{ dtwin = \"30 ms\", ndwin = \"30 ms\" }"] {
+        let more = [
+            set("run.windows", windows),
+            set("nand.endurance", 3),
+            set("geometry.blocks_per_plane", 40),
+            set("ftl.over_provisioning.reserved", "60 %"),
+        ];
+        let experiment = experiment(text, &with_windows(WINDOWS, &more));
+        let error = try_run(&experiment).err().expect("it wears out");
+        println!("{windows}: {error}");
+        assert!(error.contains("the drive is stuck"), "{error}");
+    }
 }
