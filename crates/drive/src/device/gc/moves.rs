@@ -15,11 +15,20 @@ use metrics::Holder;
 impl Gc {
     /// Writes the remaining read data although it fills no batch, once no more is read or a move
     /// waits for space: it may be the rest of the older victim, whose erase that move waits for.
+    #[inline(always)]
     pub(in crate::device) fn write_rest(&mut self, base: &mut Base, bin: BinId) {
         let job = &self.jobs[bin];
-        if job.reads > 0 || job.staged.is_empty() || base.flash.has_turned_to_read(bin) {
+        if job.reads == 0 && !job.staged.is_empty() {
+            self.write_staged_rest(base, bin);
+        }
+    }
+
+    #[inline(never)]
+    fn write_staged_rest(&mut self, base: &mut Base, bin: BinId) {
+        if base.flash.has_turned_to_read(bin) {
             return;
         }
+        let job = &self.jobs[bin];
         let is_move = |id: OpId| {
             let op = base.flash.op(id);
             op.is_collection() && !op.is_scrubbing()
@@ -80,7 +89,7 @@ impl Gc {
     }
 
     /// True if a batch is copied back and not read.
-    #[inline]
+    #[inline(always)]
     pub(in crate::device::gc) fn copies_back(
         &self,
         base: &Base,
