@@ -175,6 +175,22 @@ DECIDERS = (
     ),
     Decider(frozenset({"no free space"}), "drive.ftl.gc.background", _space),
     Decider(
+        frozenset({"limit of programs"}),
+        "drive.ftl.pressure.programs",
+        lambda drive: (
+            f"is {drive['ftl']['pressure']['programs']}: more outstanding programs of an NVM set let "
+            "writes go on sooner, and reads meet more of them"
+        ),
+    ),
+    Decider(
+        frozenset({"task limit"}),
+        "drive.ftl.tasks.most",
+        lambda drive: (
+            f"is {drive['ftl']['tasks']['most']}: more tasks at a time let reads that rebuild data "
+            "begin sooner"
+        ),
+    ),
+    Decider(
         frozenset({"queue depth"}),
         "queue_depth of the workload",
         lambda _: "decides how many requests the host has in the drive at once",

@@ -285,3 +285,25 @@ fn the_limit_refuses_what_it_does_not_support() {
     assert!(of(&[("ftl.pressure", "{}")]).contains("programs"), "it must be given");
     assert!(of(&[("ftl.pressure.programs", "0")]).contains("pressure.programs"), "at least one");
 }
+
+#[test]
+fn a_batch_is_charged_with_the_program_that_made_room_before_its_credit_came() {
+    // Data waits for a bin of its pool, whose programs take turns with those of others for credits.
+    let text = "[[workload]]\nname = \"writes\"\nreads = \"0 %\"\nsize = \"16 KiB\"\nqueue_depth = 8\n\
+                [run]\nrequests = 4000\n";
+    let more = [
+        limit(4),
+        set("geometry.dies_per_package", 2),
+        set("buffer.durability", "capacitor"),
+        set("precondition.fill", "random"),
+        set("precondition.age.overwrites", 1.0),
+    ];
+    let run = run(&experiment(text, &dies(1, &more)));
+    let total = stats(&run, 0, Kind::Write).bands.total();
+    let all: u64 = total.iter().sum();
+    let [buffer, limited] =
+        [State::BufferFull, State::Pressure].map(|state| total[state as usize] as f64 / all as f64);
+    println!("of the time of writes: buffer {buffer:.3}, limit {limited:.3}");
+    // The buffer is no cause: its data waits for programs and for credits.
+    assert!(buffer < 0.02, "{buffer}");
+}

@@ -59,6 +59,9 @@ impl Write {
 
     #[inline(never)]
     fn form_due(&mut self, base: &mut Base, pool: PoolId, after: Option<OpId>) {
+        if base.space.pressure.is_some() {
+            self.note_room(base, pool, after);
+        }
         while self.is_due(base, pool) {
             let Some(bin) = base.choose_bin(pool) else { return };
             self.form(base, pool, bin, after);
@@ -130,6 +133,33 @@ impl Write {
             self.audit_members(base, op, payload);
         }
         self.charge_listed(base, op, head, after);
+        if after.is_none() && !self.room.is_empty() {
+            self.charge_room(base, op, pool);
+        }
+    }
+
+    /// Notes the program that has made room in a pool, because data may wait for a credit from now on.
+    #[cold]
+    #[inline(never)]
+    fn note_room(&mut self, base: &Base, pool: PoolId, after: Option<OpId>) {
+        let Some(blame) = after.map(|after| base.flash.blame(after)) else { return };
+        match self.room.iter_mut().find(|(of, _)| *of == pool) {
+            Some((_, room)) => room.clone_from(blame),
+            None => self.room.push((pool, blame.clone())),
+        }
+    }
+
+    /// Charges a program, which has its credit at last, with its wait for the last one that made room.
+    #[cold]
+    #[inline(never)]
+    fn charge_room(&mut self, base: &mut Base, op: OpId, pool: PoolId) {
+        let Some((_, made)) = self.room.iter().find(|(of, _)| *of == pool) else { return };
+        let blame = base.flash.blame_mut(op);
+        let mut waited = Blame::default();
+        waited.add_wait_for(made, blame.of(State::BufferFull));
+        for (state, span) in waited.iter() {
+            blame.transfer(span, State::BufferFull, state);
+        }
     }
 
     /// Reports the data of a program in a superblock, which is bound to its page.

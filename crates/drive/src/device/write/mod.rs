@@ -53,6 +53,8 @@ pub struct Write {
     gathers: bool,
     // ---- state ----
     pools: Column<PoolId, Flushing>,
+    /// Pools, and the blame of the last program that made room in each, if their programs are limited.
+    room: Vec<(PoolId, Blame)>,
     pub(in crate::device) buffer: Buffer,
     /// True from the buffer's high mark to its low mark.
     draining: bool,
@@ -104,6 +106,7 @@ impl Write {
                 Flushing { partial_check: Instant::NEVER, forced_until: None },
                 layout.pool_count() as usize,
             ),
+            room: Vec::new(),
             copies_until: Instant::START,
             draining: false,
             rmw_reads: ByEntry::default(),
