@@ -233,12 +233,9 @@ impl Run {
                 continue;
             }
             if self.window_at < Instant::NEVER && self.window_comes_first(own) {
-                if self.has_windows_in_vain() {
-                    return self.end().map(|()| false);
-                }
                 continue;
             }
-            if own.is_none() && self.device.scrubs_in_vain() && self.starves_at == Instant::NEVER {
+            if own.is_none() && self.waits_in_vain() {
                 return self.end().map(|()| false);
             }
             match (self.device.next_due(), own) {
@@ -300,6 +297,13 @@ impl Run {
             && self.starves_at == Instant::NEVER
             && self.window_at == Instant::NEVER
             && !self.device.scrubs_in_vain()
+    }
+
+    /// True if what is due does not help the requests that wait.
+    #[inline]
+    fn waits_in_vain(&self) -> bool {
+        self.device.scrubs_in_vain() && self.starves_at == Instant::NEVER
+            || self.window_at < Instant::NEVER && self.has_windows_in_vain()
     }
 
     fn end(&mut self) -> Result<(), RunError> {

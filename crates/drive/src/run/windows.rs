@@ -39,6 +39,9 @@ impl Run {
     #[cold]
     #[inline(never)]
     pub(super) fn window_comes_first(&mut self, own: Option<Instant>) -> bool {
+        if own.is_none() && self.has_windows_in_vain() {
+            return false;
+        }
         let at = self.window_at;
         let due = [own, self.device.next_due()].into_iter().flatten().min();
         // Requests and events of the same moment come first. With nothing to come the run is over, or
