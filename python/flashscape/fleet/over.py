@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
+from flashscape.errors import OutputError
 from flashscape.fleet.fanout import Fanout, fanout
 from flashscape.fleet.stored_reads import StoredReads
 from flashscape.fleet.wanted import QUERIES, Queries
@@ -12,6 +13,7 @@ from flashscape.latency import Latency
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+    from pathlib import Path
 
     from flashscape.result import Result
 
@@ -21,12 +23,21 @@ def queries_over(
 ) -> Fanout:
     """Ask runs as the drives of a fleet; ``reads`` has the reads of a stage of each case.
 
-    Raises OutputError for a run that was not asked for the table of its reads.
+    Raises OutputError for a run that was not read from a directory, or has no table of its reads.
     """
-    stored = [StoredReads(result.folder) for result in results if result.folder is not None]
-    assert len(stored) == len(results), "the reads of a run are in its directory"
+    stored = [StoredReads(_folder(result, number)) for number, result in enumerate(results, 1)]
     wanted = Queries(tuple(sorted(reads)), queries=queries)
     return fanout(wanted, pooled_latency([result.read for result in results]), stored, seed)
+
+
+def _folder(result: Result, number: int) -> Path:
+    """Return the directory that has the reads of a run."""
+    if result.folder is None:
+        raise OutputError(
+            f"result {number} was not read from a directory, and queries need the reads that are "
+            "stored there; give Result.load(DIR) of a run that keeps its reads"
+        )
+    return result.folder
 
 
 def pooled_latency(parts: Sequence[Latency]) -> Latency:
