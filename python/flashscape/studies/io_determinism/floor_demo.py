@@ -39,7 +39,8 @@ class Point(NamedTuple):
     reads: int
     writes: int
     written: int = 4
-    """A quarter of the sets, as the demo's quarter of the writes suggests."""
+    """A quarter of the sets: chosen by the demo's quarter of the writes, so that N-3 judges no
+    more than the order."""
 
 
 BY_DEPTH = [Point(*depths) for depths in product(READ_DEPTHS, WRITE_DEPTHS)]
@@ -208,8 +209,13 @@ def reads(runs: Outcomes) -> Answer:
 
 @exhibit.measures("N-3")
 def writes(runs: Outcomes) -> Answer:
-    """Return how many times fewer writes complete with sets."""
-    return _answer(runs, fewer_writes_times=FEWER)
+    """Return how many times fewer writes complete with sets.
+
+    Points within 2 to 6 times are not counted, because ``Point.written`` was chosen by the ratio.
+    """
+    name = "fewer_writes_times"
+    figures = {f"{base}_{name}": _along(runs, base, name) for base in BASES}
+    return Answer(_told(runs, name), figures, no_better=NO_BETTER)
 
 
 @exhibit.measures("N-3t")
