@@ -10,6 +10,8 @@ import pytest
 
 import flashscape as fs
 from declared import declared
+from flashscape.errors import OutputError
+from flashscape.fleet import queries_over
 from flashscape.fleet.over import pooled_latency
 from flashscape.latency import Latency
 from flashscape.reproduce import Setting
@@ -21,9 +23,11 @@ from flashscape.studies.io_determinism import (
     _reads,
     architecture,
     floor_demo,
+    pressure,
     rails,
     wear_plan,
 )
+from flashscape.studies.io_determinism._firmware import FIRMWARE
 from places import ROOT
 
 FOLDER = ROOT / "python/flashscape/studies/io_determinism"
@@ -38,7 +42,9 @@ def test_claims_have_exhibits_and_no_faults():
     assert not any(each.problems for each in faults)
     assert {claim.exhibit for claim in claims} == set(paper.exhibits)
     assert {f"N-{number}" for number in range(1, 15)} <= {claim.id for claim in claims}
-    assert {claim.id for claim in claims if claim.is_context} >= {"N-8", "N-10", "N-12", "N-13"}
+    contexts = {claim.id for claim in claims if claim.is_context}
+    assert contexts >= {"N-3t", "N-6o", "N-8", "N-10", "N-12", "N-13", "N-14"}
+    assert "N-6s" in {claim.id for claim in claims} - contexts
 
 
 @pytest.mark.parametrize("profile", ["short", "full"])
@@ -146,6 +152,30 @@ def test_pooled_latencies_are_those_of_all_reads():
         rank = -(-percent * len(pooled) // 100)
         assert found.percentile(percent) == pooled[max(1, rank) - 1]
     assert pooled_latency([]).requests == 0
+
+
+def test_queries_need_results_with_a_directory():
+    made = {"drive": _drives.drive(channels=1), "workload": [_loads.reader()]}
+    result = fs.run(made | {"run": {"requests": 5}})
+    with pytest.raises(OutputError, match="result 1 was not read from a directory"):
+        queries_over([result], (1, 4))
+
+
+@pytest.mark.parametrize("pair", [pressure.PAIR, pressure.SUSPENDED])
+def test_firmware_that_is_compared_differs_by_the_limit_alone(pair):
+    without, managed = (FIRMWARE[name] for name in pair.values())
+    ftl = dict(managed.drive["ftl"])
+    assert ftl.pop("pressure") == {"programs": 1}
+    assert without.drive == managed.drive | {"ftl": ftl}
+    assert (without.reads, without.writes) == (managed.reads, managed.writes)
+    assert without.rates[: len(managed.rates)] == managed.rates
+    assert managed.drive["scheduler"]["bypass"] == "drain"
+
+
+def test_rails_can_program_what_it_must_beside_its_pause():
+    """A member programs 2 w T while it writes, which is T without the pause."""
+    period, pause = _cases.PERIOD_S, rails.SETTLE_S
+    assert 2 * max(rails.RATES) * period / (period - pause) < 16_000
 
 
 def peak_of_rails(rate, period, periods, *, until_swap):
