@@ -178,8 +178,8 @@ DECIDERS = (
         frozenset({"limit of programs"}),
         "drive.ftl.pressure.programs",
         lambda drive: (
-            f"is {drive['ftl']['pressure']['programs']}: more outstanding programs of an NVM set let "
-            "writes go on sooner, and reads meet more of them"
+            f"is {drive['ftl']['pressure']['programs']}: more outstanding programs of an NVM set "
+            "let writes go on sooner, and reads meet more of them"
         ),
     ),
     Decider(
