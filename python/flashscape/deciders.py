@@ -178,16 +178,16 @@ DECIDERS = (
         frozenset({"limit of programs"}),
         "drive.ftl.pressure.programs",
         lambda drive: (
-            f"is {drive['ftl']['pressure']['programs']}: more outstanding programs of an NVM set "
-            "let writes go on sooner, and reads meet more of them"
+            f"is {_at('ftl.pressure.programs', 'none')(drive)}: more outstanding programs of an "
+            "NVM set let writes go on sooner, and reads meet more of them"
         ),
     ),
     Decider(
         frozenset({"task limit"}),
         "drive.ftl.tasks.most",
         lambda drive: (
-            f"is {drive['ftl']['tasks']['most']}: more tasks at a time let reads that rebuild data "
-            "begin sooner"
+            f"is {_at('ftl.tasks.most', 'none')(drive)}: more tasks at a time let reads that "
+            "rebuild data begin sooner"
         ),
     ),
     Decider(
