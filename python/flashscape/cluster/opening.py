@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import re
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
@@ -133,11 +134,12 @@ class Cluster:
 
     def close(self) -> None:
         """End idle processes, jobs of the batch system, and the connection."""
-        # The scheduler may have gone before.
-        with suppress(Exception):
-            self._link.rest()
-        with suppress(Exception):
-            self._link.client.close(timeout=1)
+        with _silent_callbacks():
+            # The scheduler may have gone before.
+            with suppress(Exception):
+                self._link.rest()
+            with suppress(Exception):
+                self._link.client.close(timeout=1)
         if self._batch is not None:
             self._batch.close()
 
@@ -149,6 +151,21 @@ class Cluster:
 
     def __repr__(self) -> str:
         return f"<Cluster {self._where!r}: {self._link.slots} tasks at a time>"
+
+
+@contextmanager
+def _silent_callbacks() -> Iterator[None]:
+    """Keep quiet about callbacks that fail because their connection is closed.
+
+    Tornado logs them with a traceback. They come now and then if Ctrl-C ended the work.
+    """
+    log = logging.getLogger("tornado.application")
+    before = log.level
+    log.setLevel(logging.CRITICAL + 1)
+    try:
+        yield
+    finally:
+        log.setLevel(before)
 
 
 class _Executor:
