@@ -411,6 +411,26 @@ def test_ctrl_c_keeps_what_has_ended(scheduler, experiment_file, tmp_path):
     assert before.items() <= kept(out).items()
 
 
+def test_a_connection_that_is_lost_while_the_scheduler_is_asked_is_looked_at_again():
+    from flashscape.cluster.link import Link
+
+    class Client:
+        status = "running"
+
+        def scheduler_info(self, n_workers):
+            self.status = "connecting"
+            return {}
+
+    link = Link(Client(), "tcp://here:1", 60)
+    assert link.refresh() == []
+    link._asked = float("-inf")
+    assert link.refresh() == []
+    link.client.status = "closed"
+    link._asked = float("-inf")
+    with pytest.raises(fs.ClusterError, match="the scheduler does not answer any more"):
+        link.refresh()
+
+
 @NO_PROC
 def test_a_client_that_is_killed_leaves_nothing_running(
     cluster, scheduler, experiment_file, tmp_path

@@ -83,7 +83,10 @@ class Link:
             return []
         self._asked = now
         self._refuse_cut_off(now)
-        there = self.client.scheduler_info(n_workers=-1)["workers"]
+        there = self.client.scheduler_info(n_workers=-1).get("workers")
+        if there is None:
+            # The connection has just been lost.
+            return []
         present = {(address, each["local_directory"]): each for address, each in there.items()}
         gone = [each for each in self.workers if (each.address, each.place) not in present]
         for each in gone:
