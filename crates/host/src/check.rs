@@ -10,10 +10,7 @@ use crate::region::Region;
 use crate::sizes::{largest, round_up_to};
 use crate::synthetic::{align, size};
 use settings::{Share, Size};
-use traces::Fault;
-
-/// The unit of a drive's addresses; sizes and alignments are multiples of it.
-const SECTOR: u64 = 512;
+use traces::{Fault, SECTOR_BYTES};
 
 /// Largest deviation of a sum of shares from 100 %, for rounding in the file: 33.33 % three times
 /// is refused.
@@ -54,7 +51,7 @@ impl Faults {
 
     /// Refuses a number of bytes that is not a positive multiple of the sector.
     fn sectors(&mut self, bytes: u64, key: &str) {
-        let is_wrong = bytes == 0 || !bytes.is_multiple_of(SECTOR);
+        let is_wrong = bytes == 0 || !bytes.is_multiple_of(SECTOR_BYTES);
         self.when(is_wrong, key, "must be a multiple of 512 B and more than 0 B");
     }
 }
@@ -68,9 +65,9 @@ fn check_region(region: Region, (namespace, of): (Region, &str), faults: &mut Fa
         faults.when(true, "region", &problem);
         return;
     }
-    let is_odd = !region.offset.is_multiple_of(SECTOR);
+    let is_odd = !region.offset.is_multiple_of(SECTOR_BYTES);
     faults.when(is_odd, "region.offset", "must be a multiple of 512 B");
-    let is_odd = !region.bytes.is_multiple_of(SECTOR);
+    let is_odd = !region.bytes.is_multiple_of(SECTOR_BYTES);
     faults.when(is_odd, "region.size", "must be a multiple of 512 B");
     faults.when(region.bytes == 0, "region", "is empty");
 }

@@ -38,7 +38,7 @@ pub use lines::Compression;
 pub use options::{Event, Options, Spread, TimeUnit, Waits};
 pub use read::Format;
 pub use remarks::{Passed, Remarks};
-pub use row::Row;
+pub use row::{Row, SECTOR_BYTES};
 pub use spread::Spreading;
 pub use survey::{
     Backwards, DeviceSurvey, Farthest, Stamps, Survey, Tally, glance, survey, survey_with,

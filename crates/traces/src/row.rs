@@ -3,8 +3,8 @@
 use super::columns::{Fault, Separator, What};
 use crate::command::{Command, Kind};
 
-/// The unit of addresses in many formats.
-pub(crate) const SECTOR_BYTES: u64 = 512;
+/// The unit of addresses in many formats, in bytes.
+pub const SECTOR_BYTES: u64 = 512;
 
 /// One row, in the units that the simulator uses.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -9,9 +9,7 @@ use super::requests::Requests;
 use crate::horizon::LATEST;
 use engine::Instant;
 use host::Command;
-
-/// Commands begin and end at multiples of this.
-const SECTOR: u64 = 512;
+use traces::SECTOR_BYTES;
 
 impl ArrayRun {
     /// Turns what a plan in Python has decided into acts, or ends the plan with its fault. Returns true
@@ -120,9 +118,9 @@ fn command_of(of: ToMember, outside: &Outside) -> Result<Command, String> {
         return Ok(Command { kind, offset: 0, bytes: 0 });
     }
     let all = outside.array().bytes;
-    if bytes == 0 || !(offset | bytes).is_multiple_of(SECTOR) {
+    if bytes == 0 || !(offset | bytes).is_multiple_of(SECTOR_BYTES) {
         return Err(format!(
-            "a {} of {bytes} bytes at {offset} does not consist of sectors of {SECTOR} bytes",
+            "a {} of {bytes} bytes at {offset} does not consist of sectors of {SECTOR_BYTES} bytes",
             kind.name()
         ));
     }

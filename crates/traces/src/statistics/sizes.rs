@@ -1,10 +1,10 @@
 //! Sizes of requests.
 
 use super::counts::{Counts, Spread};
+use crate::row::SECTOR_BYTES;
 use std::collections::BTreeMap;
 
-/// Sizes that are multiples of this have a place of their own up to `SECTORS` of them.
-const SECTOR: u64 = 512;
+/// Sizes of whole sectors have a place of their own up to so many.
 const SECTORS: u64 = 2_048;
 
 /// Other sizes that are kept exactly; further ones are rounded up to eight significant bits.
@@ -24,8 +24,8 @@ impl Sizes {
 
     #[inline]
     pub fn add(&mut self, bytes: u64) {
-        if bytes.is_multiple_of(SECTOR) && bytes <= SECTORS * SECTOR {
-            self.sectors[(bytes / SECTOR) as usize] += 1;
+        if bytes.is_multiple_of(SECTOR_BYTES) && bytes <= SECTORS * SECTOR_BYTES {
+            self.sectors[(bytes / SECTOR_BYTES) as usize] += 1;
             return;
         }
         let is_known = self.others.len() < OTHERS || self.others.contains_key(&bytes);
@@ -35,7 +35,8 @@ impl Sizes {
     /// Sizes and their requests, by size.
     pub fn list(&self) -> Vec<(u64, u64)> {
         let sectors = (0..).zip(&self.sectors).filter(|(_, count)| **count > 0);
-        let mut list: Vec<_> = sectors.map(|(sectors, count)| (sectors * SECTOR, *count)).collect();
+        let mut list: Vec<_> =
+            sectors.map(|(sectors, count)| (sectors * SECTOR_BYTES, *count)).collect();
         list.extend(self.others.iter().map(|(bytes, count)| (*bytes, *count)));
         list.sort_unstable();
         list

@@ -8,14 +8,13 @@ use super::sizes::{self, Sizes};
 use super::summary::{Alignment, DeviceStatistics, Disorder, KindStatistics, Statistics};
 use crate::command::Kind;
 use crate::imitate::{KindModel, Model};
-use crate::row::Row;
+use crate::row::{Row, SECTOR_BYTES};
 use std::collections::BTreeMap;
 
 /// Common sizes that are listed.
 const COMMON: usize = 8;
 
 const PAGE: u64 = 4_096;
-const SECTOR: u64 = 512;
 
 /// Phases of a request in a unit of 4 KiB: the sector in which it begins.
 pub(crate) const PHASES: usize = 8;
@@ -231,7 +230,7 @@ impl OfKind {
             Step::InPlace => self.again.add(bytes),
             Step::Starts => {
                 self.starting.add(bytes);
-                self.phases[(offset % PAGE / SECTOR) as usize] += 1;
+                self.phases[(offset % PAGE / SECTOR_BYTES) as usize] += 1;
             }
         }
     }

@@ -17,9 +17,9 @@ use nand::errors::Wrong;
 use std::collections::BTreeSet;
 
 impl Device {
-    /// Handles the end of an operation where flash has errors, tasks are limited, or the drive has
-    /// windows. Returns true if it
-    /// is a read whose data cannot be decoded and that will begin anew: its owner does not get it yet.
+    /// Handles the end of an operation where flash has errors, tasks or programs are limited, or the
+    /// drive has windows. Returns true if it is a read whose data cannot be decoded and that will begin
+    /// anew: its owner does not get it yet.
     #[inline(never)]
     pub(in crate::device) fn begins_again(&mut self, ended: Ended) -> bool {
         self.gc.audit_end(&self.base, ended.id);

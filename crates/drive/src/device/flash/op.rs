@@ -203,6 +203,10 @@ impl Op {
                 | Owner::Streamed(_)
         )
     }
+    /// True for programs and copy-backs.
+    pub fn is_program(&self) -> bool {
+        matches!(self.kind, OpKind::Program | OpKind::CopyBack)
+    }
     /// True for reads of other members of a stripe of a superblock.
     pub fn is_member(&self) -> bool {
         matches!(

@@ -421,8 +421,7 @@ impl Flash {
         p: &mut P,
         group: GroupId,
     ) {
-        let is_program = |op: &Op| matches!(op.kind, OpKind::Program | OpKind::CopyBack);
-        if self.groups[group].raise_where(&mut self.ops, is_program) {
+        if self.groups[group].raise_where(&mut self.ops, Op::is_program) {
             self.serve(time, p, group);
         }
     }

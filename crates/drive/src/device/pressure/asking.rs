@@ -2,18 +2,11 @@
 
 use crate::device::base::Base;
 use crate::device::flash::Note;
-use crate::device::flash::counters::OpKind;
-use crate::device::flash::op::Op;
 use crate::device::ids::OpId;
 use crate::device::pressure::{PressureCounts, Writer};
 use engine::Instant;
 use ftl::{BinId, PoolId, SetId};
 use metrics::State;
-
-/// True for an operation that takes a credit.
-fn is_program(op: &Op) -> bool {
-    matches!(op.kind, OpKind::Program | OpKind::CopyBack)
-}
 
 impl Base {
     /// Takes a credit for a program of a pool's host data. If none is free, the pool is called later. A
@@ -122,7 +115,7 @@ impl Base {
     pub fn program_ended(&mut self, id: OpId) {
         let op = self.flash.op(id);
         let bin = op.bin;
-        if is_program(op) {
+        if op.is_program() {
             self.give_credit_back(bin);
         }
     }
@@ -190,7 +183,7 @@ impl Base {
         let mut found: Vec<u32> = sets.clone().map(|_| 0).collect();
         for id in self.flash.op_ids() {
             let op = self.flash.op(id);
-            found[self.set_of_bin(op.bin).0 as usize] += u32::from(is_program(op));
+            found[self.set_of_bin(op.bin).0 as usize] += u32::from(op.is_program());
         }
         for set in sets {
             let index = set.0 as usize;
