@@ -87,6 +87,8 @@ pub enum BinChoice {
     RoundRobin,
     /// The bin with the fewest programs waiting; ties take turns.
     LeastQueued,
+    /// The bin with the fewest operations waiting or under way, of whatever kind; ties take turns.
+    LeastBusy,
     /// The bin with the most free pages that no waiting program will use; ties take turns.
     MostFree,
 }

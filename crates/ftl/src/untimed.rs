@@ -261,7 +261,8 @@ impl Untimed {
             if place + step < bins { place + step } else { place + step - bins }
         };
         let first = match self.choice {
-            BinChoice::RoundRobin | BinChoice::LeastQueued => turn,
+            // Nothing waits, and nothing is under way.
+            BinChoice::RoundRobin | BinChoice::LeastQueued | BinChoice::LeastBusy => turn,
             // `max_by_key` takes the last of equal bins; in reverse turn order that is the first.
             BinChoice::MostFree => (0..bins)
                 .rev()

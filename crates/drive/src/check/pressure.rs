@@ -2,7 +2,7 @@
 
 use super::beside::{Refused, refuse};
 use crate::experiment::Experiment;
-use ftl::{BackgroundBegins, Blocking, PartialWrites};
+use ftl::{BackgroundBegins, BinChoice, Blocking, Layout, PartialWrites};
 use settings::Problems;
 
 const PATH: &str = "drive.ftl.pressure";
@@ -17,12 +17,20 @@ pub fn check(experiment: &Experiment, problems: &mut Problems) {
     refuse(PATH, of_others(experiment), otherwise, problems);
 }
 
-/// Says that reads do not go first, if they do not.
-pub fn note(experiment: &Experiment) -> Option<String> {
+/// Says that reads do not go first, if they do not; or that programs may wait for dies that are read,
+/// if they do.
+pub fn note(experiment: &Experiment, layout: &Layout) -> Option<String> {
     let drive = &experiment.drive;
-    let is_given = drive.ftl.pressure.is_some() && drive.scheduler.bypass.is_bounded();
-    is_given.then(|| {
-        format!("programs that are outstanding ({PATH}) do not let all reads go first: choose scheduler.bypass = \"drain\" if they are to")
+    drive.ftl.pressure.as_ref()?;
+    if drive.scheduler.bypass.is_bounded() {
+        return Some(format!(
+            "programs that are outstanding ({PATH}) do not let all reads go first: choose scheduler.bypass = \"drain\" if they are to"
+        ));
+    }
+    let has_choice = layout.bins > layout.pool_count();
+    let is_blind = drive.ftl.allocation.choice != BinChoice::LeastBusy && has_choice;
+    is_blind.then(|| {
+        format!("a program keeps its credit ({PATH}) while reads go before it on its die: choose ftl.allocation.choice = \"least-busy\" if some dies are read without a pause")
     })
 }
 

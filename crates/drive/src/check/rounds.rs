@@ -2,12 +2,15 @@
 
 use crate::config::DriveConfig;
 use crate::policies::scheduling::Bypass;
-use ftl::{Pacing, ReserveUntil};
+use ftl::{BinChoice, Pacing, ReserveUntil};
 use nand::{Geometry, UnitLevel};
 use settings::Problems;
 
 pub fn check(drive: &DriveConfig, geometry: &Geometry, problems: &mut Problems) {
     let Some(rounds) = &drive.scheduler.rounds else { return };
+    if drive.ftl.allocation.choice == BinChoice::LeastBusy {
+        problems.push("drive.ftl.allocation.choice", "in rounds (scheduler.rounds) bins are chosen when a batch begins, and least-busy does not know what that will do; choose another one, or leave rounds out (rounds = \"none\")");
+    }
     let path = "drive.scheduler";
     let gc = &drive.ftl.gc;
     let no = |is_given: bool, key: &'static str| is_given.then_some(key);

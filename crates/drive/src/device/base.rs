@@ -316,7 +316,7 @@ impl Base {
         if self.space.pressure.is_some() && !self.takes_credit_of_pool(pool) {
             return None;
         }
-        let bin = self.space.choose_bin(pool);
+        let bin = self.space.choose_bin(pool, |bin| self.flash.load(bin));
         if bin.is_none() && self.space.starves_anew(pool) {
             let blamed = self.space.blamed_bin(pool);
             let then = self.space_snapshot(blamed);

@@ -241,7 +241,7 @@ impl Device {
             } else if base.space.take_died() {
                 gc.retry_thwarted(base);
             } else {
-                return base.audit_pressure();
+                return gc.audit_pressure(base, write);
             }
         }
     }

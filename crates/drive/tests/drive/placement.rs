@@ -130,7 +130,7 @@ fn an_idle_drive_places_writes_as_untimed_and_as_the_rules_say() {
     for seed in 0..40 {
         let mut numbers = Streams::new(seed).stream("placement");
         let mut of = |from: &[&'static str]| from[numbers.below(from.len() as u64) as usize];
-        let choice = of(&["round-robin", "least-queued", "most-free"]);
+        let choice = of(&["round-robin", "least-queued", "most-free", "least-busy"]);
         let pool = of(&["plane", "die", "package", "channel", "drive"]);
         let order = of(&["CWDP", "PDWC", "DCPW", "WPCD", "PCWD"]);
         let durability = of(&["none", "capacitor"]);

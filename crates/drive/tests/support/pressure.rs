@@ -10,10 +10,12 @@ use drive::load;
 /// The experiment with a limit of outstanding programs, if it is sound then.
 pub fn with_pressure(text: &str, dice: &mut Dice<'_>) -> Option<String> {
     let programs = dice.of(&[1, 1, 2, 3, 8, 1_000_000]);
+    let choice = dice.of(&["least-queued", "least-busy"]);
     let limited = |text: &str| {
         let mut with = text.to_owned();
         let begin = with.find("[drive.ftl]\n").expect("there is firmware") + "[drive.ftl]\n".len();
         with.insert_str(begin, &format!("pressure = {{ programs = {programs} }}\n"));
+        let with = with.replace("choice = \"least-queued\"", &format!("choice = \"{choice}\""));
         let (experiment, _) = load::load(&with, "case.toml", &[]).ok()?;
         check(&experiment).is_ok().then_some(with)
     };

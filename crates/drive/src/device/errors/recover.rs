@@ -28,7 +28,7 @@ impl Device {
             self.base.task_ended(ended.id);
         }
         if self.base.space.pressure.is_some() {
-            self.base.program_ended(ended.id);
+            self.base.ended_within_limit(ended.id);
         }
         is_again
     }

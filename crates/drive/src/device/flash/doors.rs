@@ -4,7 +4,7 @@
 use crate::device::Time;
 use crate::device::blames::{BlameId, Blames};
 use crate::device::flash::counters::Counters;
-use crate::device::flash::op::Op;
+use crate::device::flash::op::{AsksFor, Op};
 use crate::device::flash::shape::Shape;
 use crate::device::flash::{Flash, Note};
 use crate::device::ids::OpId;
@@ -15,6 +15,21 @@ use nand::{CellId, GroupId, Timing, Units};
 
 /// Constants.
 impl Flash {
+    /// True for an operation that has begun: it waits neither in its queue nor for its channel.
+    pub(in crate::device) fn has_begun(&self, id: OpId) -> bool {
+        let op = &self.ops[id];
+        let group = &self.groups[op.group];
+        let wants_channel = group.wanted & op.cells != 0 && op.asks_for == AsksFor::Both;
+        !(wants_channel || group.has_queued(&self.ops, id))
+    }
+    /// Number of operations that wait for a bin's die, or for what works as one, and of those on the bin's
+    /// flash unit.
+    pub(in crate::device) fn load(&self, bin: BinId) -> u32 {
+        let place = &self.places[self.first_place(bin)];
+        let group = &self.groups[place.group];
+        group.queued() + u32::from(group.busy & place.all_cells() != 0)
+    }
+
     #[inline]
     pub(in crate::device) fn timing(&self) -> &Timing {
         &self.timing

@@ -550,6 +550,12 @@ impl Group {
         (0..CLASSES).flat_map(|class| self.lists_of(class)).flat_map(|list| list.iter(ops))
     }
 
+    /// True if an operation of the group waits in its queue.
+    pub fn has_queued(&self, ops: &Ops, id: OpId) -> bool {
+        let mut lists = self.lists_of(ops[id].class as usize);
+        lists.any(|list| list.iter(ops).any(|of| of == id))
+    }
+
     /// Takes the next operation, as [`Group::pick`] chooses it.
     #[inline(always)]
     pub fn take_next(

@@ -118,7 +118,7 @@ impl Gc {
             job.reads += 1;
             (OpKind::Read, reader, Owner::CollectRead(valid.into()))
         };
-        base.ask(Ask {
+        let op = base.ask(Ask {
             slots: 0,
             kind,
             holder,
@@ -133,6 +133,9 @@ impl Gc {
             transfer: base.flash.shape().of_units(valid),
             bytes: 0,
         });
+        if !copies_back && base.space.pressure.is_some() {
+            base.keep_credit(bin, op);
+        }
     }
 
     /// Counts a copy-back of a bin as the read that it has become.

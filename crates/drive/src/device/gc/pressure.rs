@@ -7,7 +7,7 @@ use crate::device::ids::OpId;
 use crate::device::pressure::{Next, Order, Writer};
 use crate::device::write::Write;
 use engine::Instant;
-use ftl::{Batch, BinId, PoolId, SetId};
+use ftl::{Batch, BinId, BySet, PoolId, SetId};
 
 /// Those that wait for a credit of an NVM set, as the device sees them.
 struct Waiting<'d> {
@@ -25,6 +25,9 @@ impl Order for Waiting<'_> {
         // A deterministic window that is about to begin waits for the end of all collections.
         let is_closing = self.gc.windows.as_ref().is_some_and(|of| of.is_closing(self.set));
         is_closing || self.base.class_of(bin) != Class::Background
+    }
+    fn has_begun(&self, read: OpId) -> bool {
+        self.base.flash.has_begun(read)
     }
     fn since(&self, pool: PoolId) -> Option<Instant> {
         self.write.since(pool)
@@ -69,6 +72,26 @@ impl Gc {
         let next = pressure.next(base.time.now, set, &order);
         base.space.pressure = Some(pressure);
         next
+    }
+
+    /// Compares the credits with the programs, one by one, and finds what waits in vain.
+    #[inline]
+    pub(in crate::device) fn audit_pressure(&self, base: &Base, write: &BySet<Write>) {
+        if base.is_audited() && base.space.pressure.is_some() {
+            base.audit_credits();
+            self.audit_waits_for_credits(base, write);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn audit_waits_for_credits(&self, base: &Base, write: &BySet<Write>) {
+        let pressure = base.space.pressure.as_ref().expect("programs are limited");
+        for set in (0..base.space.ftl.layout.set_count()).map(SetId) {
+            let order = Waiting { gc: self, base, write: &write[set], set };
+            let is_vain = pressure.waits_in_vain(set, &order);
+            assert!(!is_vain, "audit: programs of {set:?} wait in vain");
+        }
     }
 
     /// True if the move of a batch may begin. None does while a batch that was read waits for its

@@ -2,6 +2,7 @@
 
 use crate::device::base::Base;
 use crate::device::flash::Note;
+use crate::device::flash::op::Owner;
 use crate::device::ids::OpId;
 use crate::device::pressure::{PressureCounts, Writer};
 use engine::Instant;
@@ -19,6 +20,7 @@ impl Base {
         let pressure = self.space.pressure.as_mut().expect("programs are limited");
         if has_bin && !pressure.take(now, set, Writer::Pool(pool)) {
             self.hold(pool);
+            self.call_waiting(set);
             return false;
         }
         if !has_bin {
@@ -73,7 +75,20 @@ impl Base {
         let pressure = self.space.pressure.as_mut().expect("programs are limited");
         let takes = pressure.take(now, set, Writer::Collection(bin));
         self.note_wait(bin, !takes);
+        if !takes {
+            self.call_waiting(set);
+        }
         takes
+    }
+
+    /// Notes that a bin's collection has asked for a read: the credit for its program is kept from the
+    /// moment at which the read begins to its end. If it begins anew then, none is kept.
+    #[cold]
+    #[inline(never)]
+    pub fn keep_credit(&mut self, bin: BinId, read: OpId) {
+        let set = self.set_of_bin(bin);
+        let pressure = self.space.pressure.as_mut().expect("programs are limited");
+        pressure.begin_read(set, bin, read);
     }
 
     /// Notes if a bin's collection waits for a credit.
@@ -111,12 +126,17 @@ impl Base {
         }
     }
 
-    /// Handles the end of an operation: a program gives its credit back.
-    pub fn program_ended(&mut self, id: OpId) {
+    /// Handles the end of an operation, or of a read that begins anew: a program gives its credit back,
+    /// and none is kept for a read any more.
+    pub fn ended_within_limit(&mut self, id: OpId) {
         let op = self.flash.op(id);
-        let bin = op.bin;
+        let (bin, set) = (op.bin, self.set_of_bin(op.bin));
         if op.is_program() {
             self.give_credit_back(bin);
+        } else if matches!(op.owner, Owner::CollectRead(_)) {
+            let pressure = self.space.pressure.as_mut().expect("programs are limited");
+            pressure.end_read(set, id);
+            self.call_waiting(set);
         }
     }
 
@@ -167,17 +187,8 @@ impl Base {
         self.space.pressure.as_mut().map(|pressure| pressure.counts(now, set))
     }
 
-    /// Compares the credits with the programs, one by one, and finds what waits in vain.
-    #[inline]
-    pub fn audit_pressure(&self) {
-        if self.audit.is_some() && self.space.pressure.is_some() {
-            self.compare_credits();
-        }
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn compare_credits(&self) {
+    /// Compares the credits with the programs, one by one.
+    pub fn audit_credits(&self) {
         let Some(pressure) = &self.space.pressure else { return };
         let sets = (0..self.space.ftl.layout.set_count()).map(SetId);
         let mut found: Vec<u32> = sets.clone().map(|_| 0).collect();
@@ -196,8 +207,6 @@ impl Base {
                 "audit: programs of {set:?}"
             );
             assert!(pressure.taken(set) <= pressure.most(), "audit: too many programs of {set:?}");
-            let is_vain = pressure.is_free(set) && pressure.has_waiting(set);
-            assert!(!is_vain, "audit: programs of {set:?} wait in vain");
         }
     }
 }

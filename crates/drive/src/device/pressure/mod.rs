@@ -3,7 +3,8 @@
 //! A program takes a credit of its set when it is requested, and gives it back when it has ended, or
 //! while it waits for a free page. What would request a program without a credit waits: host data in
 //! the lists of its pools, and data that collection moves in the controller. A credit that is given back
-//! goes to what waits: to foreground GC, then to host data, then to background GC.
+//! goes to what waits: to foreground GC, then to host data, then to background GC. One is kept for each
+//! collection in the foreground whose read has begun, because its program comes next.
 
 mod asking;
 #[cfg(test)]
@@ -38,6 +39,8 @@ pub trait Order {
     fn rank(&self, id: OpId) -> u32;
     /// True for a collection that goes before host data.
     fn goes_first(&self, bin: BinId) -> bool;
+    /// True for a read that has begun on the flash.
+    fn has_begun(&self, read: OpId) -> bool;
     /// The moment from which the first data of a pool has waited; `None` without data.
     fn since(&self, pool: PoolId) -> Option<Instant>;
 }
@@ -60,6 +63,8 @@ struct Credits {
     late: Vec<(OpId, Instant)>,
     pools: Vec<PoolId>,
     bins: VecDeque<BinId>,
+    /// Reads of collections that have not ended, and their bins.
+    reads: Vec<(BinId, OpId)>,
     /// The writer that was called, until it takes its credit.
     called: Option<Writer>,
     counts: PressureCounts,
@@ -119,8 +124,7 @@ impl Pressure {
     }
     /// True if something waits for a credit of a set.
     pub fn has_waiting(&self, set: SetId) -> bool {
-        let of = &self.sets[set];
-        !(of.late.is_empty() && of.pools.is_empty() && of.bins.is_empty())
+        self.sets[set].has_waiting()
     }
     /// True if host data waits for a credit of a set.
     pub fn has_pools(&self, set: SetId) -> bool {
@@ -133,13 +137,19 @@ impl Pressure {
     }
 
     /// Takes a credit for a writer; false if it must wait. It is called then.
+    ///
+    /// A writer that was not called waits while a credit may be kept for somebody else: the order, which is
+    /// not known here, decides that when it is called.
     pub fn take(&mut self, now: Instant, set: SetId, writer: Writer) -> bool {
-        let is_called = self.sets[set].called == Some(writer);
-        if !self.is_free(set) || !is_called && self.has_waiting(set) {
-            self.sets[set].wait(writer);
+        let is_free = self.is_free(set);
+        let of = &mut self.sets[set];
+        let is_called = of.called == Some(writer);
+        let others = of.reads.iter().filter(|(bin, _)| Writer::Collection(*bin) != writer).count();
+        let left = self.most.saturating_sub(of.taken) as usize;
+        if !is_free || !is_called && (of.has_waiting() || left <= others) {
+            of.wait(writer);
             return false;
         }
-        let of = &mut self.sets[set];
         of.count_time(now, self.most);
         of.taken += 1;
         of.counts.programs += 1;
@@ -172,6 +182,16 @@ impl Pressure {
         of.taken -= 1;
     }
 
+    /// Notes that a bin's collection has asked for a read.
+    pub fn begin_read(&mut self, set: SetId, bin: BinId, read: OpId) {
+        self.sets[set].reads.push((bin, read));
+    }
+
+    /// Notes that a read has ended.
+    pub fn end_read(&mut self, set: SetId, read: OpId) {
+        self.sets[set].reads.retain(|(_, of)| *of != read);
+    }
+
     /// A pool has no data any more that waits for a credit.
     pub fn forget(&mut self, set: SetId, pool: PoolId) {
         self.sets[set].pools.retain(|of| *of != pool);
@@ -195,6 +215,7 @@ impl Pressure {
         let first = of.bins.iter().position(|bin| order.goes_first(*bin));
         let writer = match first {
             Some(first) => of.bins.remove(first).map(Writer::Collection),
+            None if self.most - of.taken <= of.kept(order) => None,
             None => {
                 let pool = of.oldest(order).map(Writer::Pool);
                 pool.or_else(|| of.bins.pop_front().map(Writer::Collection))
@@ -202,6 +223,14 @@ impl Pressure {
         };
         of.called = writer;
         writer.map(Next::Writer)
+    }
+
+    /// True if something waits for a credit of a set that is neither taken nor kept. A bin that comes to
+    /// the foreground while it waits goes on when a kept credit is decided.
+    pub fn waits_in_vain(&self, set: SetId, order: &impl Order) -> bool {
+        let of = &self.sets[set];
+        let left = self.most - of.taken;
+        left > 0 && !of.late.is_empty() || of.has_waiting() && left > of.kept(order)
     }
 
     /// The writer that was called has gone on.
@@ -232,10 +261,21 @@ impl Credits {
             late: Vec::new(),
             pools: Vec::new(),
             bins: VecDeque::new(),
+            reads: Vec::new(),
             called: None,
             counts: PressureCounts::default(),
             counted: Instant::START,
         }
+    }
+
+    fn has_waiting(&self) -> bool {
+        !(self.late.is_empty() && self.pools.is_empty() && self.bins.is_empty())
+    }
+
+    /// Number of credits that are kept for collections in the foreground whose reads have begun.
+    fn kept(&self, order: &impl Order) -> u32 {
+        let is_kept = |of: &&(BinId, OpId)| order.goes_first(of.0) && order.has_begun(of.1);
+        self.reads.iter().filter(is_kept).count() as u32
     }
 
     fn wait(&mut self, writer: Writer) {

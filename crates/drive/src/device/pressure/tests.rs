@@ -3,10 +3,11 @@
 use super::*;
 use engine::Streams;
 
-/// Ranks, classes and ages that follow from numbers.
+/// Ranks, classes, reads under way and ages that follow from numbers.
 struct ByNumber {
     now: u64,
     foreground: u32,
+    begun: u32,
     empty: u32,
 }
 
@@ -16,6 +17,9 @@ impl Order for ByNumber {
     }
     fn goes_first(&self, bin: BinId) -> bool {
         bin.0 & self.foreground != 0
+    }
+    fn has_begun(&self, read: OpId) -> bool {
+        read.0 & self.begun != 0
     }
     fn since(&self, pool: PoolId) -> Option<Instant> {
         (pool.0 != self.empty).then(|| Instant::from_ns(u64::from(pool.0 * 7 % 5)))
@@ -28,6 +32,8 @@ struct Naive {
     taken: u32,
     late: Vec<u32>,
     writers: Vec<Writer>,
+    /// Reads that were asked for, each with its bin's number.
+    reads: Vec<(u32, u32)>,
 }
 
 impl Naive {
@@ -58,6 +64,12 @@ impl Naive {
         }
         let able = (0..self.writers.len()).filter(|at| !empty(&self.writers[*at]));
         let first = able.min_by_key(|at| key(*at))?;
+        // A credit is kept for each bin in the foreground that reads, but not from others like it.
+        let is_kept = |of: &&(u32, u32)| of.0 & order.foreground != 0 && of.1 & order.begun != 0;
+        let kept = self.reads.iter().filter(is_kept).count() as u32;
+        if key(first).0 > 0 && most - self.taken <= kept {
+            return None;
+        }
         Some(Err(self.writers.remove(first)))
     }
 }
@@ -73,15 +85,18 @@ fn credits_go_to_what_a_sort_finds() {
         for turn in 0..20_000u64 {
             let now = Instant::from_ns(turn);
             let number = random.below(8) as u32;
-            match random.below(9) {
+            match random.below(11) {
                 0 | 1 => {
                     let pool = random.below(2) == 0;
                     let writer = match pool {
                         true => Writer::Pool(PoolId(number)),
                         false => Writer::Collection(BinId(number)),
                     };
-                    let expected =
-                        naive.taken < most && naive.late.is_empty() && naive.writers.is_empty();
+                    let is_own = |of: &&(u32, u32)| writer == Writer::Collection(BinId(of.0));
+                    let others = naive.reads.iter().filter(|of| !is_own(of)).count() as u32;
+                    let expected = naive.taken + others < most
+                        && naive.late.is_empty()
+                        && naive.writers.is_empty();
                     match expected {
                         true => naive.taken += 1,
                         false => naive.wait(writer),
@@ -97,6 +112,15 @@ fn credits_go_to_what_a_sort_finds() {
                     }
                     assert_eq!(pressure.resume(now, set, OpId(id)), expected, "seed {seed}");
                 }
+                9 if naive.reads.len() < 4 => {
+                    let read = turn as u32;
+                    naive.reads.push((number, read));
+                    pressure.begin_read(set, BinId(number), OpId(read));
+                }
+                10 if !naive.reads.is_empty() => {
+                    let (_, read) = naive.reads.swap_remove(number as usize % naive.reads.len());
+                    pressure.end_read(set, OpId(read));
+                }
                 2..=4 if naive.taken > 0 => {
                     naive.taken -= 1;
                     pressure.give_back(now, set);
@@ -105,6 +129,7 @@ fn credits_go_to_what_a_sort_finds() {
                     let order = ByNumber {
                         now: turn,
                         foreground: random.below(8) as u32,
+                        begun: random.below(8) as u32,
                         empty: random.below(9) as u32,
                     };
                     let found = pressure.next(now, set, &order).map(|next| match next {
@@ -148,7 +173,7 @@ fn times_are_counted_by_hand() {
     assert!(pressure.take(at(30), set, writer));
     assert!(!pressure.take(at(40), set, writer));
     pressure.give_back(at(60), set);
-    let order = ByNumber { now: 0, foreground: 0, empty: 9 };
+    let order = ByNumber { now: 0, foreground: 0, begun: 0, empty: 9 };
     assert_eq!(pressure.next(at(60), set, &order), Some(Next::Writer(writer)));
     assert!(pressure.take(at(60), set, writer));
     pressure.end_call(set);

@@ -40,13 +40,19 @@ impl Space {
         }
     }
 
-    /// The bin that takes a pool's next batch; `None` if all are busy or full.
+    /// The bin that takes a pool's next batch; `None` if all are busy or full. `busy` tells the number
+    /// of operations of a bin's flash unit.
     #[inline(always)]
-    pub(in crate::device) fn choose_bin(&mut self, pool: PoolId) -> Option<BinId> {
+    pub(in crate::device) fn choose_bin(
+        &mut self,
+        pool: PoolId,
+        busy: impl Fn(BinId) -> u32,
+    ) -> Option<BinId> {
         let bins = self.ftl.layout.bins_of(pool);
         let state = &self.pools[pool];
         let place = match state.choice {
             BinChoice::RoundRobin => state.next_in_turn(),
+            BinChoice::LeastBusy => state.in_turn().min_by_key(|place| busy(bins[*place])),
             choice => self.best(choice, state.in_turn(), |place| bins[place]),
         }?;
         self.pools[pool].turn = if place + 1 == bins.len() { 0 } else { place + 1 };
@@ -86,6 +92,7 @@ impl Space {
     ) -> Option<usize> {
         match choice {
             BinChoice::RoundRobin => in_turn.next(),
+            BinChoice::LeastBusy => unreachable!("rounds refuse it"),
             BinChoice::LeastQueued => in_turn.min_by_key(|place| self.bins[bin(*place)].queued),
             BinChoice::MostFree => {
                 in_turn.min_by_key(|place| u32::MAX - self.unpromised_units(bin(*place)))

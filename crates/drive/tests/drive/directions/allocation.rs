@@ -171,6 +171,8 @@ pub fn cases() -> Vec<Case> {
         of_choice(&[10, 20, 30, 400, 410, 420, 430, 440, 450]).under([
             ("round-robin", [0, 1, 2, 0, 1, 2, 0, 1, 2]),
             ("least-queued", [0, 1, 2, 1, 2, 0, 1, 2, 0]),
+            // Die 0 has ten reads, seven after 400: more than the others ever have programs.
+            ("least-busy", [1, 2, 1, 2, 1, 2, 1, 2, 1]),
         ]),
         // Of 3k + 1 pages die 0 holds one more, so that the other two have more free ones
         // until each was given one.
