@@ -85,6 +85,8 @@ def test_the_readmes_commands_run(tmp_path: Path):
         arguments = shlex.split(command)[1:]
         if arguments[0] in ("explain", "plot"):
             arguments[1] = str(out)
+        if arguments[0] == "fanout":
+            arguments[1] = str(tmp_path / "fanout")
         if arguments[0] == "sweep":
             # 36 runs need not be long to run.
             arguments += ["--set", "run.requests=20000", "--set", "run.warm_up.requests=1000"]
@@ -92,7 +94,10 @@ def test_the_readmes_commands_run(tmp_path: Path):
             # Of the many drives that are filled and aged for these, a tenth is enough.
             arguments += ["--set", "drive.geometry.blocks_per_plane=60"]
             arguments += ["--set", "drive.ftl.over_provisioning.exported=6 GB"]
+        if "--requests" in arguments:
+            arguments[arguments.index("--requests") + 1] = str(tmp_path / "fanout/requests.parquet")
         place = tmp_path / arguments[0] if arguments[0] in ("lifetime", "sweep") else out
+        place = tmp_path / "fanout" if "--requests" in arguments else place
         ended = _run(sys.executable, "-m", "flashscape", *arguments, out=place)
         assert ended.returncode == 0, f"{command}\n{ended.stderr}"
 

@@ -10,9 +10,7 @@ import pytest
 
 import flashscape as fs
 from declared import declared
-from flashscape.errors import OutputError
-from flashscape.fleet import queries_over
-from flashscape.fleet.over import pooled_latency
+from flashscape.fleet.sources import pooled_latency
 from flashscape.latency import Latency
 from flashscape.reproduce import Setting
 from flashscape.reproduce.study import read_data
@@ -152,13 +150,6 @@ def test_pooled_latencies_are_those_of_all_reads():
         rank = -(-percent * len(pooled) // 100)
         assert found.percentile(percent) == pooled[max(1, rank) - 1]
     assert pooled_latency([]).requests == 0
-
-
-def test_queries_need_results_with_a_directory():
-    made = {"drive": _drives.drive(channels=1), "workload": [_loads.reader()]}
-    result = fs.run(made | {"run": {"requests": 5}})
-    with pytest.raises(OutputError, match="result 1 was not read from a directory"):
-        queries_over([result], (1, 4))
 
 
 @pytest.mark.parametrize("pair", [pressure.PAIR, pressure.SUSPENDED])

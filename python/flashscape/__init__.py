@@ -46,8 +46,10 @@ if TYPE_CHECKING:
     from flashscape.experiment import Experiment as Experiment
     from flashscape.fio_jobs import import_fio as import_fio
     from flashscape.fleet import Fleet as Fleet
+    from flashscape.fleet import QueriesOver as QueriesOver
     from flashscape.fleet import fleet as fleet
     from flashscape.fleet import fleet_file as fleet_file
+    from flashscape.fleet import queries_over as queries_over
     from flashscape.frames import to_pandas as to_pandas
     from flashscape.imported import Imported as Imported
     from flashscape.latency import Latency as Latency
@@ -86,7 +88,7 @@ _HOMES = {
     "lifetime": ("Lifetime", "lifetime"),
     "frames": ("to_pandas",),
     "imported": ("Imported",),
-    "fleet": ("Fleet", "fleet", "fleet_file"),
+    "fleet": ("Fleet", "QueriesOver", "fleet", "fleet_file", "queries_over"),
     "fio_jobs": ("import_fio",),
     "mqsim": ("import_mqsim",),
     "one_run": ("explain",),

@@ -15,16 +15,6 @@ if TYPE_CHECKING:
     from flashscape.fleet.wanted import Wanted
 
 
-def _reads(_: click.Context, __: click.Parameter, text: str | None) -> list[int] | None:
-    """Parse ``1,10,100``."""
-    if text is None:
-        return None
-    try:
-        return [int(part) for part in text.split(",")]
-    except ValueError:
-        raise click.BadParameter(f"{text!r} is not of the form 1,10,100") from None
-
-
 @click.command("fleet")
 @click.argument("file", required=False, type=click.Path(path_type=Path))
 @click.option("--drives", type=int, metavar="N", help="Number of drives.")
@@ -35,7 +25,7 @@ def _reads(_: click.Context, __: click.Parameter, text: str | None) -> list[int]
 )
 @click.option(
     "--fanout",
-    callback=_reads,
+    callback=options.reads,
     metavar="1,10,100",
     help="Sample queries that wait for the slowest of so many reads.",
 )
@@ -193,9 +183,4 @@ def _print(fleet: Fleet) -> None:
     from flashscape.report import fleet as tables
     from flashscape.report import text
 
-    console = text.console()
-    for content in tables.everything(fleet.document):
-        console.print(text.table(content))
-        console.print()
-    for line in fleet.sentences:
-        console.print(text.sentence(line), style="yellow" if line.startswith("note") else None)
+    text.print_all(tables.everything(fleet.document), fleet.sentences)

@@ -36,6 +36,7 @@ _COMMANDS = {
     "check": "Check an experiment and print what follows from it.",
     "sweep": "Run variations of an experiment over the cores.",
     "fleet": "Run many drives that begin alike, and merge their results.",
+    "fanout": "Say how often queries over many reads of kept results are slow.",
     "compare": "Compare runs; name a winner only if significant.",
     "lifetime": "Project the life of a drive: TBW and DWPD until a limit of UBER or wear.",
     "act": "Certify a drive as the Aerospike Certification Tool does.",

@@ -77,6 +77,16 @@ def cluster(command: Command) -> Command:
     )(command)
 
 
+def reads(_: click.Context, __: click.Parameter, text: str | None) -> list[int] | None:
+    """Parse ``1,10,100``."""
+    if text is None:
+        return None
+    try:
+        return [int(part) for part in text.split(",")]
+    except ValueError:
+        raise click.BadParameter(f"{text!r} is not of the form 1,10,100") from None
+
+
 class Named(click.Path):
     """A path that is not empty: a shell's unset variable must not mean the current directory."""
 

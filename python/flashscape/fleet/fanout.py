@@ -1,8 +1,9 @@
-"""Queries over many drives: each stage is as slow as the slowest of its reads.
+"""Queries over many sources of reads: each stage is as slow as the slowest of its reads.
 
-``pooled`` draws the reads from the latencies of all drives, as if each read were independent.
-``moments`` asks drives that are chosen at random at the same moments of their runs. The
-difference is what drives that are slow together, or differ for long, do to queries.
+Sources are drives, the NVM sets of drives, or initiators. ``pooled`` draws the reads from the
+latencies of all sources, as if each read were independent. ``moments`` asks sources that are chosen
+at random at the same moments of their runs. The difference is what sources that are slow together,
+or differ for long, do to queries.
 """
 
 from __future__ import annotations
@@ -36,6 +37,8 @@ class Fanout:
     """Share of the reads at the sampled moments that are slow; None without moments."""
     why_no_moments: str | None
     """Reason for which no query could be asked at the same moments."""
+    over: str = "drives"
+    """Sources of the reads: ``drives``, ``sets`` or ``initiators``."""
 
     def as_dict(self) -> dict[str, Any]:
         """Return everything as plain data."""
@@ -47,13 +50,15 @@ class Fanout:
         return cls(**{**found, "rows": tuple(found["rows"])})
 
 
-def fanout(wanted: Queries, latency: Latency, drives: Sequence[Reads], seed: int) -> Fanout:
-    """Sample queries over drives, whose reads have together ``latency``."""
+def fanout(
+    wanted: Queries, latency: Latency, sources: Sequence[Reads], seed: int, over: str = "drives"
+) -> Fanout:
+    """Sample queries over sources, whose reads have together ``latency``."""
     limit = latency.p99
     assert limit is not None, "there are reads"
     own = pooled.Pooled(latency, seed)
     share = own.above(limit)
-    asked = moments.asked(wanted, drives, limit, seed)
+    asked = moments.asked(wanted, sources, limit, seed, over)
     rows = []
     for reads in wanted.reads:
         row: dict[str, Any] = {"reads": reads, "slow_pooled": slow(share, reads * wanted.stages)}
@@ -69,6 +74,7 @@ def fanout(wanted: Queries, latency: Latency, drives: Sequence[Reads], seed: int
         share,
         asked.slow_reads if asked.why_not is None else None,
         asked.why_not,
+        over,
     )
 
 

@@ -1,4 +1,4 @@
-"""Queries that ask drives at the same moments of their runs.
+"""Queries that ask drives, or other sources of reads, at the same moments of their runs.
 
 A query begins at a moment of the time in which all drives have reads. A stage of *k* reads asks *k*
 different drives, chosen at random, for the first read that arrives at that moment or after it. If
@@ -14,6 +14,7 @@ from bisect import bisect_right
 from math import comb
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
+from flashscape.fleet.nouns import NOUNS
 from flashscape.fleet.pooled import power
 from flashscape.fleet.quantiles import at_ranks
 
@@ -75,20 +76,28 @@ class _Answers(NamedTuple):
     """Of each drive, the shares of moments with a slow read, without and with the next one."""
 
 
-def asked(wanted: Queries, drives: Sequence[Reads], limit: int, seed: int) -> Asked:
-    """Ask all drives; a read above ``limit`` nanoseconds is slow."""
+def asked(
+    wanted: Queries, drives: Sequence[Reads], limit: int, seed: int, over: str = "drives"
+) -> Asked:
+    """Ask all drives; a read above ``limit`` nanoseconds is slow.
+
+    ``over`` names what takes the place of drives, if the sources are others.
+    """
+    noun = NOUNS[over]
     most = max(wanted.reads) // len(drives) + 1
     ends = []
     for drive in drives:
         arrived = drive.frame()["arrived_ns"]
         if not len(arrived):
-            return Asked("a drive has no reads")
+            return Asked(f"{noun.one} has no reads")
         if len(arrived) < most:
-            return Asked(f"a drive has fewer reads than the {most:,} that a stage asks of it")
+            why = f"{noun.one} has fewer reads than the {most:,} that a stage asks of it"
+            return Asked(why)
         ends.append((arrived[0], arrived[-1]))
     course = _Course(max(first for first, _ in ends), min(last for _, last in ends))
     if course.begin >= course.end:
-        return Asked("the drives have no time in common in which all of them have reads")
+        why = f"the {noun.many} have no time in common in which all of them have reads"
+        return Asked(why)
     drawn = random.Random(f"{seed} fleet.fanout.moments")
     moments = [course.at(drawn.getrandbits(_BITS)) for _ in range(wanted.queries)]
     every, first = 0, _answers(drives, moments, 0, limit)

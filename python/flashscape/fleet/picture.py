@@ -1,19 +1,22 @@
-"""``fleet.svg``: the latencies of all drives together, and slow queries over the number of reads.
+"""Pictures of the latencies of all drives together, and of slow queries over the number of reads.
 
-Needs matplotlib.
+A fleet has both in ``fleet.svg``. Needs matplotlib.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from flashscape import drawing
-from flashscape.latency import KINDS
+from flashscape.fleet.nouns import NOUNS
 
 if TYPE_CHECKING:
-    import polars as pl
+    from collections.abc import Mapping, Sequence
+
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
+    from flashscape.latency import Latency
 
 _COLOURS = {"read": "#1b6ca8", "write": "#d95f02", "trim": "#1b9e77", "flush": "#7570b3"}
 _OTHER, _MOMENTS, _APART, _INK = "#666666", "#d95f02", "#1b9e77", "#1b6ca8"
@@ -26,23 +29,42 @@ def why_not(document: dict[str, Any]) -> str | None:
     return None if drawing.is_available() else drawing.NOT_INSTALLED
 
 
-def draw(document: dict[str, Any], histogram: pl.DataFrame) -> Figure:
-    """Draw a fleet as a figure of matplotlib."""
+def draw(document: Mapping[str, Any], latencies: Mapping[str, Latency]) -> Figure:
+    """Draw a fleet, with its latencies by kind of request, as a figure of matplotlib."""
+    title = f"Latency of {document['drives']:,} drives together"
+    spread = document["spread"].get("read_p99_9_ns")
+    bounds = None if spread is None else (spread["least"], spread["most"])
+    tails = Tails(title, latencies, bounds, "best to worst drive")
+    return draw_panels(document["title"], tails, document["fanout"])
+
+
+class Tails(NamedTuple):
+    """Contents of the panel of latencies."""
+
+    title: str
+    latencies: Mapping[str, Latency]
+    """Latencies of all sources together, by kind of request."""
+    bounds: tuple[float, float] | None
+    """Least and greatest p99.9 of reads over the sources; None if some have no reads."""
+    of_bounds: str
+    """The sources that have these."""
+
+
+def draw_panels(title: str, tails: Tails, fanout: Mapping[str, Any] | None) -> Figure:
+    """Draw latencies, and queries if there are any, as a figure of matplotlib."""
     import matplotlib as mpl
 
     with mpl.rc_context(drawing.STYLE):
-        return _draw(document, histogram)
+        return _draw(title, tails, fanout)
 
 
-def _draw(document: dict[str, Any], histogram: pl.DataFrame) -> Figure:
+def _draw(title: str, tails: Tails, fanout: Mapping[str, Any] | None) -> Figure:
     from flashscape.canvas import Figure
 
-    fanout = document["fanout"]
     figure = Figure(figsize=(8.8, 3.8 if fanout is None else 7.2), layout="constrained")
-    title = drawing.short(document["title"], 90)
-    figure.suptitle(title, x=0.01, ha="left", fontsize=10, color="#555555")
+    figure.suptitle(drawing.short(title, 90), x=0.01, ha="left", fontsize=10, color="#555555")
     panels = figure.subplots(1 if fanout is None else 2, 1, squeeze=False)[:, 0]
-    _tails(panels[0], document, histogram)
+    _tails(panels[0], tails)
     if fanout is not None:
         _queries(panels[1], fanout)
     for axes in panels:
@@ -51,53 +73,60 @@ def _draw(document: dict[str, Any], histogram: pl.DataFrame) -> Figure:
     return figure
 
 
-def _tails(axes: Axes, document: dict[str, Any], histogram: pl.DataFrame) -> None:
-    import polars as pl
-
-    axes.set_title(f"Latency of {document['drives']:,} drives together")
+def _tails(axes: Axes, tails: Tails) -> None:
+    axes.set_title(tails.title)
     axes.set(xscale="log", yscale="log", ylabel="percentile")
-    for kind in KINDS:
-        rows = histogram.filter(pl.col("kind") == kind)
-        joined = rows.group_by("high_ns").agg(pl.col("requests").sum()).sort("high_ns")
-        if joined.is_empty():
-            continue
-        (most,) = [e["latency_ns"]["max"] for e in document["kinds"] if e["kind"] == kind]
-        total = int(joined["requests"].sum())
-        edges = [min(edge, most) for edge in joined["high_ns"]]
-        before = [0, *joined["requests"].cum_sum().to_list()[:-1]]
-        shares = [(total - passed) / total for passed in before]
-        curve = drawing.thinned(edges, shares) if len(edges) > 1 else (edges, shares)
-        axes.plot(*curve, color=_COLOURS.get(kind, _OTHER), label=f"{kind}s".replace("_", "-"))
-    found = document["spread"].get("read_p99_9_ns")
-    if found is not None:
+    for kind, latency in tails.latencies.items():
+        if latency.max is not None:
+            curve = _tail(latency.buckets, latency.max)
+            axes.plot(*curve, color=_COLOURS.get(kind, _OTHER), label=f"{kind}s".replace("_", "-"))
+    if tails.bounds is not None:
         axes.plot(
-            [found["least"], found["most"]],
+            tails.bounds,
             [1e-3, 1e-3],
             "|-",
             color=_COLOURS["read"],
             markersize=9,
             linewidth=1.0,
-            label="p99.9 of reads,\nbest to worst drive",
+            label=f"p99.9 of reads,\n{tails.of_bounds}",
         )
     drawing.label_tail(axes)
 
 
-def _queries(axes: Axes, fanout: dict[str, Any]) -> None:
+def _tail(buckets: Sequence[tuple[int, int]], most: int) -> tuple[Sequence[float], Sequence[float]]:
+    """Return the latencies of a curve, and the share of requests that are no faster."""
+    left = total = sum(requests for _, requests in buckets)
+    edges, shares = [], []
+    for edge, requests in buckets:
+        edges.append(min(edge, most))
+        shares.append(left / total)
+        left -= requests
+    return drawing.thinned(edges, shares) if len(edges) > 1 else (edges, shares)
+
+
+def _queries(axes: Axes, fanout: Mapping[str, Any]) -> None:
     rows = fanout["rows"]
     stages = fanout["stages"]
+    many = NOUNS[fanout["over"]].many
     of = "one stage" if stages == 1 else f"{stages} stages"
     axes.set_title(f"Queries of {of} with a read above p99 of all reads")
     axes.set(xscale="log", xlabel="reads of a stage", ylabel="share of queries")
     reads = [row["reads"] for row in rows]
     curves = [
         ("slow_pooled", _INK, "o-", "reads from all latencies,\neach independent"),
-        ("slow_apart", _APART, "^--", "drives asked at moments\nof their own"),
-        ("slow_moments", _MOMENTS, "s-", "drives asked at the\nsame moments"),
+        ("slow_apart", _APART, "^--", f"{many} asked at moments\nof their own"),
+        ("slow_moments", _MOMENTS, "s-", f"{many} asked at the\nsame moments"),
     ]
     for column, colour, style, label in curves:
         if all(column in row for row in rows):
             shares = [row[column] for row in rows]
             axes.plot(reads, shares, style, color=colour, markersize=3.5, label=label)
-    axes.set_ylim(0.0, 1.02)
+    most = max(row[column] for row in rows for column, *_ in curves if column in row)
+    # Few reads are rarely slow, and would lie on the axis.
+    axes.set_ylim(0.0, 1.15 * most if 0.0 < most < 0.5 else 1.02)
+    if max(reads) < 10 * min(reads):
+        # Within a decade, the numbers themselves are the ticks.
+        axes.set_xticks(reads)
+        axes.xaxis.minorticks_off()
     axes.xaxis.set_major_formatter(lambda at, _: f"{at:,.0f}")
     axes.grid(which="major")

@@ -17,7 +17,7 @@ from flashscape.fleet.fanout import Fanout
 from flashscape.fleet.notes import notes
 from flashscape.fleet.spread import of_drive, spread
 from flashscape.fleet.stored_reads import StoredReads
-from flashscape.latency import Latency
+from flashscape.latency import KINDS, Latency
 from flashscape.sweep import Store, Sweep
 from flashscape.version import __version__
 
@@ -122,6 +122,9 @@ class Fleet:
             raise OutputError(unread(folder / DOCUMENT, error)) from error
         except (ValueError, pl.exceptions.PolarsError) as error:
             raise OutputError(f"{folder}: is damaged: {error}") from error
+        if document["fanout"] is not None:
+            # Fleets of earlier builds lack this key.
+            document["fanout"].setdefault("over", "drives")
         return cls(document, frames[0], frames[1], Sweep.load(folder))
 
     @property
@@ -174,7 +177,7 @@ class Fleet:
     def figure(self) -> Figure:
         """Draw latencies and queries; raise OutputError without matplotlib."""
         drawing.refuse(picture.why_not(self.document))
-        return picture.draw(self.document, self.histogram)
+        return picture.draw(self.document, {kind: self.latency(kind) for kind in KINDS})
 
     def draw_to(self, path: str | PathLike[str], *, force: bool = False) -> None:
         """Draw to a PNG, PDF or SVG file, chosen by its suffix.

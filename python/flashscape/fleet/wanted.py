@@ -112,7 +112,7 @@ def queries(
         fault("fanout.reads", f"{reads!r} is no list of numbers of reads; write [1, 10, 100]")
         return None
     found = [_whole(each, "fanout.reads", READS_MOST, fault) for each in listed]
-    if len(set(found)) < len(found):
+    if any(listed.count(each) > 1 for each in listed):
         fault("fanout.reads", f"{reads!r} names a number twice")
     return Queries(
         tuple(sorted(set(found))),

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from flashscape import units
+from flashscape.fleet.nouns import NOUNS
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 _FIGURES = {"rate": "requests", "read_latency": "read latency", "collection": "GC"}
 _NOTES_MOST = 4
@@ -18,7 +22,7 @@ def sentences(document: dict[str, Any]) -> list[str]:
     lines.append(_correlation(document["correlation"]))
     fanout = document["fanout"]
     if fanout is not None:
-        lines += _fanout(fanout)
+        lines += of_fanout(fanout)
     return lines + _notes(document)
 
 
@@ -88,7 +92,14 @@ def _correlation(found: dict[str, Any] | None) -> str:
     )
 
 
-def _fanout(fanout: dict[str, Any]) -> list[str]:
+def of_queries(document: Mapping[str, Any]) -> list[str]:
+    """Return what a reader should know besides the tables of queries over runs."""
+    notes = [f"note: {note}" for note in document["notes"]]
+    return [*of_fanout(document["fanout"]), *notes]
+
+
+def of_fanout(fanout: Mapping[str, Any]) -> list[str]:
+    """Return what a reader should know besides the table of queries."""
     limit = units.duration(fanout["slow_above_ns"])
     share = units.percent(fanout["slow_reads"])
     lines = [f"A read is slow above {limit}, p99 of all reads: {share} are."]
@@ -96,7 +107,7 @@ def _fanout(fanout: dict[str, Any]) -> list[str]:
         lines.append(f"note: no query at the same moments: {fanout['why_no_moments']}")
     else:
         lines.append(
-            f"Of the reads that drives are asked for at random moments, "
+            f"Of the reads that {NOUNS[fanout['over']].many} are asked for at random moments, "
             f"{units.percent(fanout['slow_at_moments'])} are slow."
         )
     return lines

@@ -5,12 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from flashscape import units
+from flashscape.fleet.nouns import NOUNS
 from flashscape.report.table import Rows
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 _PERCENTILES = ("p50", "p99", "p99_9", "p99_99", "p99_999")
+_SOURCES_SHOWN = 32
+"""Most rows of a table of sources: a drive has at most 31 NVM sets."""
 _SPREAD = {
     "iops": "IOPS",
     "read_mean_ns": "read, mean",
@@ -32,6 +35,32 @@ def everything(document: Mapping[str, Any]) -> list[Rows]:
     if document["fanout"] is not None:
         tables.append(queries(document["fanout"]))
     return tables
+
+
+def asked(document: Mapping[str, Any]) -> list[Rows]:
+    """Return the tables of queries over runs."""
+    return [sources(document), queries(document["fanout"])]
+
+
+def sources(document: Mapping[str, Any]) -> Rows:
+    """Return a row for each source; of very many, the ones with the most slow reads."""
+    noun, found = NOUNS[document["over"]], document["sources"]
+    title = f"Reads of {len(found):,} {noun.many}"
+    if len(found) > _SOURCES_SHOWN:
+        found = sorted(found, key=lambda each: -each["slow_reads"])[:_SOURCES_SHOWN]
+        title += f"; the {_SOURCES_SHOWN} with the largest share of slow reads"
+    head = (noun.single, "reads", "slow", "mean", "p50", "p99", "p99.9", "max")
+    columns = ("mean_ns", "p50_ns", "p99_ns", "p99_9_ns", "max_ns")
+    rows = [
+        (
+            each["name"],
+            f"{each['reads']:,}",
+            units.percent(each["slow_reads"]),
+            *(units.duration(each[column]) for column in columns),
+        )
+        for each in found
+    ]
+    return Rows(title, head, rows, 1)
 
 
 def requests(document: Mapping[str, Any]) -> Rows:
@@ -84,10 +113,11 @@ def _shown(name: str, value: float) -> str:
 def queries(fanout: Mapping[str, Any]) -> Rows:
     """Return a row for each number of reads: slow queries and latencies, both ways."""
     stages, limit = fanout["stages"], units.duration(fanout["slow_above_ns"])
+    many = NOUNS[fanout["over"]].many
     of = "one stage" if stages == 1 else f"{stages} stages"
     title = (
         f"Queries of {of}. Slow: with a read above {limit}. "
-        "Pooled: each read from all latencies; same: drives asked at the same moments"
+        f"Pooled: each read from all latencies; same: {many} asked at the same moments"
     )
     head = ["reads", "slow, pooled"]
     both = fanout["why_no_moments"] is None

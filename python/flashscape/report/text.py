@@ -144,6 +144,16 @@ def sentence(line: str) -> RenderableType:
     return _Prose(line)
 
 
+def print_all(tables: Iterable[Rows], sentences: Iterable[str]) -> None:
+    """Print tables, then sentences; notes among them stand out."""
+    page = console()
+    for content in tables:
+        page.print(table(content))
+        page.print()
+    for line in sentences:
+        page.print(sentence(line), style="yellow" if line.startswith("note") else None)
+
+
 def _notes(notes: list[str]) -> list[RenderableType]:
     return [_Prose(f"note: {note}", "yellow") for note in notes]
 

@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    import polars as pl
+
 READS = "reads"
 """Name of the table. Points have it if they are asked for it; it is none of a run's."""
 
@@ -32,8 +34,15 @@ def table_of(log: Path) -> bytes:
     """Return the table as a Parquet file."""
     import polars as pl
 
-    rows = pl.scan_parquet(log).filter(pl.col("kind") == "read")
-    columns = rows.select("arrived_ns", "latency_ns").collect()
     buffer = io.BytesIO()
-    columns.sort("arrived_ns", maintain_order=True).write_parquet(buffer)
+    of_log(pl.scan_parquet(log)).collect().write_parquet(buffer)
     return buffer.getvalue()
+
+
+def of_log(requests: pl.LazyFrame, *beside: str) -> pl.LazyFrame:
+    """Return the table of a log of requests, with further columns of the log before its own."""
+    import polars as pl
+
+    reads = requests.filter(pl.col("kind") == "read")
+    columns = reads.select(*beside, "arrived_ns", "latency_ns")
+    return columns.sort("arrived_ns", maintain_order=True)

@@ -58,7 +58,7 @@ def _name(layout: str, number: int) -> str:
 def _asked(runs: Outcomes, layout: str) -> Fanout:
     """Ask all drives of a layout."""
     results = [runs[_name(layout, number)].result for number in range(1, DRIVES + 1)]
-    return queries_over(results, READS, queries=_QUERIES)
+    return queries_over(results, READS, queries=_QUERIES).fanout
 
 
 def _rows(runs: Outcomes, layout: str) -> list[dict[str, Any]]:
