@@ -37,13 +37,7 @@ pub fn check_listed(drive: &DriveConfig, problems: &mut Problems) {
 /// Refuses read recovery levels of workloads and NVM sets that the drive does not have, or that mean
 /// nothing.
 pub fn check(experiment: &Experiment, problems: &mut Problems) {
-    let of_sets =
-        experiment.drive.ftl.sets.iter().filter_map(|of| of.read_recovery_levels.as_ref());
-    for (index, level) in of_sets.flatten().enumerate() {
-        if let Some(why) = fault_of_level(&experiment.drive, *level) {
-            problems.push(format!("drive.ftl.sets.read_recovery_levels[{index}]"), why);
-        }
-    }
+    check_of_sets(&experiment.drive, problems);
     for (index, workload) in experiment.workload.iter().enumerate() {
         let level = workload.read_recovery_level.map(RecoveryLevel::try_from);
         let Some(Ok(level)) = level else { continue };
@@ -57,11 +51,30 @@ pub fn check(experiment: &Experiment, problems: &mut Problems) {
     }
 }
 
+/// Refuses such levels of NVM sets.
+fn check_of_sets(drive: &DriveConfig, problems: &mut Problems) {
+    let path = "drive.ftl.sets.read_recovery_levels";
+    let Some(levels) = drive.ftl.sets.as_ref().and_then(|of| of.read_recovery_levels.as_ref())
+    else {
+        return;
+    };
+    if drive.nand.errors.is_none() {
+        return problems.push(path, NOTHING_TO_RECOVER);
+    }
+    for (index, level) in levels.iter().enumerate() {
+        if let Some(why) = fault_of_level(drive, *level) {
+            problems.push(format!("{path}[{index}]"), why);
+        }
+    }
+}
+
+const NOTHING_TO_RECOVER: &str = "all that is read can be decoded (drive.nand.errors is not given), so no read is recovered; give errors, or leave this out";
+
 /// The reason why reads cannot have a read recovery level, and the remedy.
 fn fault_of_level(drive: &DriveConfig, level: RecoveryLevel) -> Option<String> {
     let levels = drive.ftl.read_recovery_levels.as_ref();
     if drive.nand.errors.is_none() {
-        return Some("all that is read can be decoded (drive.nand.errors is not given), so no read is recovered; give errors, or leave this out".into());
+        return Some(NOTHING_TO_RECOVER.into());
     }
     let is_there =
         level == RecoveryLevel::DEFAULT || levels.is_some_and(|levels| levels.of(level).is_some());

@@ -143,6 +143,7 @@ fn levels_of_sets_are_there_and_one_for_each() {
     let cut = set("ftl.sets", "{ channels = 2, read_recovery_levels = [4, 4] }");
     let problems = problems(&[set("geometry.channels", 2), cut]);
     assert!(problems.contains("all that is read can be decoded"), "{problems}");
+    assert!(problems.contains(": 1 problem\n"), "all sets lack the same: {problems}");
 }
 
 #[test]
