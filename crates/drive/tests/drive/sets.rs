@@ -1,7 +1,7 @@
 //! NVM sets: what happens in one costs nothing in another, except what all share.
 
 use crate::common::{
-    Override, experiment, mean_ns, run_fast, set, stats, summary_of, try_experiment,
+    Override, experiment, mean_ns, run_fast, set, stats, summary_of, try_experiment, try_run,
 };
 use crate::errors;
 use drive::snapshot::unfit;
@@ -364,4 +364,15 @@ fn a_snapshot_of_other_sets_does_not_fit() {
     while run.advance(1 << 14).unwrap() {}
     assert_eq!(run.device().digest_of(SetId(0)), direct.device().digest_of(SetId(0)));
     assert_eq!(run.device().ftl().tally_of(SetId(1)), direct.device().ftl().tally_of(SetId(1)));
+}
+
+#[test]
+fn a_set_that_is_worn_out_is_named() {
+    let text = "[[workload]]\nname = \"writes\"\nreads = \"0 %\"\nsize = \"4 KiB\"\nnvm_set = 2\n\
+                [run]\nrequests = 1000000\n";
+    let more = [set("nand.endurance", 20)];
+    let error = try_run(&experiment(text, &drive("{ channels = 2 }", &more)));
+    let error = error.err().expect("it wears out");
+    assert!(error.contains("of NVM set 2 ("), "{error}");
+    assert!(!error.contains("of NVM set 1 ("), "{error}");
 }

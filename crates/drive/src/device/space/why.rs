@@ -15,8 +15,13 @@ impl Space {
         let lacks = |bin| !self.bins[bin].parked.is_empty() || self.is_starved(bin);
         let told = |bin| {
             let (good, free) = (self.ftl.good_blocks(bin), self.ftl.free_blocks(bin));
-            let blocks = self.ftl.layout.blocks_per_bin();
-            format!("bin {} ({good} of {blocks} blocks good, {free} free)", bin.0)
+            let layout = &self.ftl.layout;
+            let blocks = layout.blocks_per_bin();
+            let set = match layout.set_count() {
+                1 => String::new(),
+                _ => format!(" of NVM set {}", layout.set_of_bin(bin).0 + 1),
+            };
+            format!("bin {}{set} ({good} of {blocks} blocks good, {free} free)", bin.0)
         };
         let bins: Vec<_> = self.bins.ids().filter(|bin| lacks(*bin)).map(told).collect();
         if bins.is_empty() {
