@@ -10,9 +10,9 @@ if TYPE_CHECKING:
 READER = "reader"
 
 
-def reader(nvm_set: int | None = None, begins_s: float = 0.0) -> dict[str, Any]:
-    """Return reads at queue depth 1."""
-    load = {"name": READER, "reads": "100 %", "queue_depth": 1, "start": f"{begins_s:.3f} s"}
+def reader(nvm_set: int | None = None, begins_s: float = 0.0, depth: int = 1) -> dict[str, Any]:
+    """Return a closed loop of reads, so many at a time."""
+    load = {"name": READER, "reads": "100 %", "queue_depth": depth, "start": f"{begins_s:.3f} s"}
     return load | _at(nvm_set)
 
 

@@ -92,10 +92,48 @@ def row(runs: Outcomes, case: str, rate: int) -> dict[str, Any]:
         "mean_times": ratio(reads.mean, alone.mean),
         "p99_9_times": ratio(reads.percentile(PERCENT), alone.percentile(PERCENT)),
         "writes": writes.requests,
+        "writes_share": taken(found, rate),
+        "write_p99_ns": writes.percentile(99),
         "write_p99_9_ns": writes.percentile(PERCENT),
+        "write_max_ns": writes.max,
+        "starved": starved(found),
         "programmed_for_each_write": found.summary["write_amplification"]["total"],
         "waits_beyond_p99_9": waits(found),
     }
+
+
+def total(found: Result, kind: str) -> float:
+    """Return the reads or writes a second of all initiators."""
+    return sum(float(each[kind]["iops"] or 0.0) for each in found.summary["initiators"])
+
+
+def taken(found: Result, rate: float) -> float | None:
+    """Return completed writes over those that come, while they come."""
+    return round(completed(found) / rate, 3) if rate else None
+
+
+def completed(found: Result) -> float:
+    """Return the writes a second that complete while counting, until no more requests come.
+
+    A run goes on until all writes are answered: without reads, which end before. An overloaded
+    drive then writes faster than beside them, so that writes over the time of the whole run
+    would hide that they had no turn.
+    """
+    import polars as pl
+
+    run = found.summary["config"]["run"]
+    warm_up = run["warm_up"]["time"] if run.get("warm_up") else "0 s"
+    begin, end = (units.nanoseconds(each) for each in (warm_up, run["time"]))
+    within = (pl.col("begin_ns") >= begin) & (pl.col("end_ns") <= end)
+    intervals = found.series.filter(within)
+    lasted = int((intervals["end_ns"] - intervals["begin_ns"]).sum())
+    return int(intervals["writes"].sum()) * 1e9 / lasted
+
+
+def starved(found: Result) -> int | None:
+    """Return the requests that took longer than ``STARVATION`` says; None if nobody counted."""
+    counted: dict[str, int] | None = found.summary["starvation"]
+    return None if counted is None else counted["requests"]
 
 
 def waits(found: Result) -> str:
@@ -132,4 +170,5 @@ def by_rate(runs: Outcomes, cases: Mapping[str, Case], looks: plots.Looks) -> Pi
         units=dict.fromkeys(panels, "ns"),
         log=True,
         references={label: [line] for label in panels},
+        apart=True,
     )

@@ -9,7 +9,7 @@ from flashscape.studies.io_determinism import _cases
 from flashscape.studies.io_determinism._cases import CASES
 from flashscape.studies.io_determinism._firmware import FIRMWARE
 from flashscape.studies.io_determinism._loads import writers
-from flashscape.studies.io_determinism._reads import PERCENT, result, row, tail
+from flashscape.studies.io_determinism._reads import PERCENT, completed, result, row, tail, total
 
 if TYPE_CHECKING:
     import polars as pl
@@ -29,6 +29,14 @@ OVERLOADED = {
 }
 """Writes to another set, then to the same with each kind of firmware."""
 
+EQUAL: dict[str, tuple[str, int]] = {
+    "same-2": ("same-reads-first", 8_400),
+    "same-1": ("same-reads-first", 4_500),
+    "same-1-suspends": ("same-suspends", 3_700),
+}
+"""Firmware without the limit beside as many writes as the limited one takes when it is overloaded:
+its rate is measured in the short profile, and rounded to hundreds. The table shows both rates."""
+
 LOOKS = plots.Looks(*(case.title for case in OVERLOADED.values()))
 
 
@@ -36,13 +44,16 @@ LOOKS = plots.Looks(*(case.title for case in OVERLOADED.values()))
 def runs(setting: Setting) -> list[Run]:
     """Return each kind of firmware, undisturbed and overloaded."""
     made = []
+    tables = _cases.TABLES
     for name, case in OVERLOADED.items():
-        tables = ("latency", "bands")
         alone = case.experiment(setting, 0)
         made += [
             Run(_cases.run_name(name, 0), alone, tables=tables),
             Run(_cases.run_name(name, RATE), _overloaded(setting, case), tables=tables),
         ]
+    for name, rate in EQUAL.values():
+        experiment = FIRMWARE[name].experiment(setting, rate)
+        made.append(Run(_cases.run_name(name, rate), experiment, tables=tables))
     return made
 
 
@@ -62,12 +73,12 @@ def _overloaded(setting: Setting, case: Case) -> dict[str, Any]:
     return experiment | {"title": title, "workload": [reads, before, more]}
 
 
-def figures(runs: Outcomes, name: str) -> dict[str, Any]:
+def figures(runs: Outcomes, name: str, rate: int = RATE) -> dict[str, Any]:
     """Return what reads take, what writes complete, and how many of them wait at the end."""
-    summary = result(runs, name, RATE).summary
-    writes = result(runs, name, RATE).write
-    taken = sum(float(each["write"]["iops"] or 0) for each in summary["initiators"])
-    found = row(runs, name, RATE)
+    overloaded = result(runs, name, rate)
+    writes = overloaded.write
+    taken = completed(overloaded)
+    found = row(runs, name, rate)
     return {
         "firmware": OVERLOADED[name].title,
         "reads": found["reads"],
@@ -75,11 +86,14 @@ def figures(runs: Outcomes, name: str) -> dict[str, Any]:
         "read_p99_9_ns": found["read_p99_9_ns"],
         "mean_times": found["mean_times"],
         "p99_9_times": found["p99_9_times"],
+        "offered_per_second": rate,
         "writes_per_second": taken,
-        "taken_share": taken / RATE,
+        "taken_share": taken / rate,
         "write_p50_ns": writes.p50,
+        "write_p99_9_ns": writes.percentile(PERCENT),
         "longest_write_ns": writes.max,
-        "waiting_on_average": taken * float(writes.mean or 0) / 1e9,
+        "starved": found["starved"],
+        "waiting_on_average": total(overloaded, "write") * float(writes.mean or 0) / 1e9,
         "waits_beyond_p99_9": found["waits_beyond_p99_9"],
     }
 
@@ -94,15 +108,25 @@ def overloaded(runs: Outcomes) -> Answer:
         if tail(runs, name, RATE).unknown is not None:
             times = f"mean {found['mean_times']:.2f} times, p{PERCENT:g} of too few reads"
         told.append(f"{found['firmware']}: {times}, takes {found['taken_share']:.0%}")
+    for limited, (name, rate) in EQUAL.items():
+        found = figures(runs, name, rate)
+        times = f"mean {found['mean_times']:.2f}, p{PERCENT:g} {found['p99_9_times']:.1f} times"
+        like = OVERLOADED[limited].title
+        told.append(f"{found['firmware']}, writes as with {like}: {times}")
     return Answer("; ".join(told))
 
 
 @exhibit.tabulates("firmware")
 def tabled(runs: Outcomes) -> pl.DataFrame:
-    """Return a row for each kind of firmware."""
+    """Return a row for each kind of firmware, and for those without a limit at equal writes."""
     import polars as pl
 
-    return pl.DataFrame([figures(runs, name) for name in OVERLOADED])
+    made = [figures(runs, name) | {"as_many_writes_as": None} for name in OVERLOADED]
+    made += [
+        figures(runs, name, rate) | {"as_many_writes_as": OVERLOADED[limited].title}
+        for limited, (name, rate) in EQUAL.items()
+    ]
+    return pl.DataFrame(made, infer_schema_length=None)
 
 
 @exhibit.draws("reads")

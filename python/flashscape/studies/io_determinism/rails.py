@@ -1,6 +1,7 @@
-"""Rails over two drives beside ping-pong over two sets: reads, writes, programs, capacity, cache.
+"""Rails and ping-pong, each over two drives and over two sets of one drive.
 
-A member has one channel in each case, so that only the plans differ.
+A member has one channel of four dies in each case, so that a set has the flash of a drive, and only
+plans and places differ: two sets share a link and the firmware, two drives do not.
 """
 
 from __future__ import annotations
@@ -8,6 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from flashscape.experiment import Experiment
 from flashscape.reproduce import Answer, Exhibit, along, plots
 from flashscape.studies.io_determinism import _cases, _drives
 from flashscape.studies.io_determinism._cases import CASES, PERIOD_S
@@ -29,29 +31,47 @@ SETTLE_S = 0.5
 """Pause before a swap. A member then programs 2 w T in T - 0.5 s, which it can at all rates; with
 1 s or more it cannot at the highest one, and the cache grows as long as the run lasts."""
 
-_PAIR: dict[str, Any] = {"ftl": {"windows": _cases.WINDOWS}}
+_FLAT: dict[str, Any] = {"settle": f"{SETTLE_S} s"}
 
 
-def _over_drives(title: str, plan: dict[str, Any], drive: dict[str, Any]) -> Case:
-    array = {"array": {"drives": 2, "plan": plan}}
-    return replace(CASES["ping-pong"], title=title, drive=drive, rates=RATES, more=array)
+def _drives_of(title: str, plan: dict[str, Any], *changes: dict[str, Any]) -> Case:
+    """Return a plan over two drives of one channel each."""
+    return replace(
+        CASES["ping-pong"],
+        title=title,
+        drive=_drives.drive(*changes, channels=1),
+        rates=RATES,
+        more={"array": {"drives": 2, "plan": plan}},
+    )
 
 
-def _rails(title: str, release: str, **more: str) -> Case:
-    plan = _cases.PING_PONG | {"policy": "rails", "release": release, **more}
-    return _over_drives(title, plan, _drives.drive(_PAIR, channels=1))
+def _sets_of(title: str, plan: dict[str, Any]) -> Case:
+    """Return a plan over two sets of one channel each."""
+    return replace(CASES["ping-pong"], title=title, rates=RATES, more=_cases.over_sets(plan))
 
+
+def _rails(**more: str) -> dict[str, Any]:
+    return _cases.ping_pong() | {"policy": "rails", "release": "replicated", **more}
+
+
+_WINDOWS = _cases.windows()
 
 PLANS: dict[str, Case] = {
-    "mirror": _over_drives("mirror of two drives", {"policy": "mirror"}, _drives.drive(channels=1)),
-    "rails": _rails("Rails, until both have it", "replicated"),
-    "rails-swap": _rails("Rails, until the swap after next", "swap-after-next"),
-    "rails-settles": _rails(
-        f"Rails, {SETTLE_S} s of {PERIOD_S} s without writes", "replicated", settle=f"{SETTLE_S} s"
+    "mirror": _drives_of("mirror of two drives", {"policy": "mirror"}),
+    "rails": _drives_of("Rails over two drives", _rails(), _WINDOWS),
+    "rails-swap": _drives_of(
+        "Rails over two drives, until the swap after next",
+        _rails(release="swap-after-next"),
+        _WINDOWS,
     ),
+    "rails-settles": _drives_of("Rails with a pause, two drives", _rails(**_FLAT), _WINDOWS),
+    "rails-sets": _sets_of("Rails over two sets", _rails()),
+    "rails-settles-sets": _sets_of("Rails with a pause, two sets", _rails(**_FLAT)),
+    "ping-pong-drives": _drives_of("ping-pong over two drives", _cases.ping_pong(), _WINDOWS),
     "ping-pong": replace(CASES["ping-pong"], rates=RATES),
 }
-"""Plans by name. ``release`` is the moment at which a write leaves the host's cache."""
+"""Plans by name. ``release`` is the moment at which a write leaves the host's cache: when both
+members have it, if nothing else is named."""
 
 LOOKS = plots.Looks(*(case.title for case in PLANS.values()))
 
@@ -87,16 +107,26 @@ def cache(runs: Outcomes) -> Answer:
     return Answer(f"{ours}swap after next", figures)
 
 
+def capacity(runs: Outcomes, name: str) -> float:
+    """Return the bytes that hosts see over those of all members' flash."""
+    experiment = PLANS[name].experiment(runs.setting, 0)
+    derived: dict[str, Any] = Experiment.from_dict(experiment).derived
+    array = derived["array"]
+    return float(
+        array["exported_bytes"] / (derived["capacity"]["physical_bytes"] * array["drives"])
+    )
+
+
 @exhibit.measures("N-12")
 def beside(runs: Outcomes) -> Answer:
-    """Return p99.9 of reads, programs for each write and peak cache of each plan."""
+    """Return p99.9 of reads, programs for each write and capacity of each plan."""
     told = []
     for name, case in PLANS.items():
         result = runs[_cases.run_name(name, RATES[-1])].result
         programs = result.summary["write_amplification"]["total"]
         text = f"{case.title}: p99.9 {listed(times(runs, name, RATES, tail))} times"
-        told.append(f"{text}, {programs:.1f} programs a write")
-    return Answer(f"{'; '.join(told)}; each plan keeps two copies, so half of the capacity is left")
+        told.append(f"{text}, {programs:.1f} programs a write, {capacity(runs, name):.0%} exported")
+    return Answer("; ".join(told))
 
 
 @exhibit.tabulates("plans")
@@ -112,6 +142,7 @@ def tabled(runs: Outcomes) -> pl.DataFrame:
         made.append(
             row
             | {
+                "exported_over_raw": capacity(runs, name),
                 "peak_cache_bytes": plan.get("peak_cache_bytes") if rate else None,
                 "reads_from_cache_share": cached if rate else None,
                 "collecting_at_swaps": plan.get("collecting_at_swaps"),
