@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from flashscape.reproduce import Answer, Exhibit, Figure, Run, along, percentile, plots
 from flashscape.studies.io_determinism import _drives
-from flashscape.studies.io_determinism._cases import length
+from flashscape.studies.io_determinism._cases import STARVATION, length
 from flashscape.studies.io_determinism._loads import closed
-from flashscape.studies.io_determinism._reads import NO_BETTER, PERCENT, ratio
+from flashscape.studies.io_determinism._reads import NO_BETTER, PERCENT, ratio, total
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,6 +27,9 @@ if TYPE_CHECKING:
     from flashscape.result import Result
 
 exhibit = Exhibit()
+
+Loops = tuple[list[dict[str, Any]], list[dict[str, Any]]]
+"""Loops of reads, and loops of writes."""
 
 READ_DEPTHS = (1, 16, 256)
 WRITE_DEPTHS = (1, 4, 16, 256)
@@ -75,34 +78,44 @@ LOOKS = plots.Looks(*_TOLERANCES)
 @exhibit.runs
 def runs(setting: Setting) -> Iterator[Run]:
     """Return each point, without sets and with them."""
-    # Cycles of the collection of a drive that writes as fast as it can.
-    cycle = _drives.CHANNEL_TURN * _drives.CHANNELS / FASTEST
-    run = length(4 * cycle, float(setting.pick(short=3, full=30)) * cycle)
     for point in dict.fromkeys((*BY_DEPTH, *BY_SHARE)):
         if point.written == Point(1, 1).written:
-            for base, (title, drive) in BASES.items():
-                loops = closed("reads", point.reads), closed("writes", point.writes)
-                yield _run(_name(base, point), title, drive, loops, run)
+            for base in BASES:
+                yield without_sets(setting, base, point)
         written = range(1, point.written + 1)
         read = range(point.written + 1, _drives.CHANNELS + 1)
         loops = closed("reads", point.reads, read), closed("writes", point.writes, written)
-        yield _run(
-            _name("sets", point), f"{point.written} sets written", _drives.sets(), loops, run
+        title = f"{point.written} sets written"
+        yield Run(
+            _name("sets", point), beside_writes(setting, title, _drives.sets(), loops, FASTEST)
         )
 
 
-def _run(name: str, title: str, drive: dict[str, Any], loops: Any, run: dict[str, Any]) -> Run:
+def without_sets(setting: Setting, base: str, point: Point) -> Run:
+    """Return a run in which both loops use all channels."""
+    title, drive = BASES[base]
+    loops = closed("reads", point.reads), closed("writes", point.writes)
+    return Run(_name(base, point), beside_writes(setting, title, drive, loops, FASTEST))
+
+
+def beside_writes(
+    setting: Setting, title: str, drive: dict[str, Any], loops: Loops, fastest: float
+) -> dict[str, Any]:
+    """Return loops of reads and writes; reads begin where counting begins.
+
+    ``fastest`` has the writes a second that the drive takes alone: before counting it gets as many
+    as four cycles of collection take, so that it has used up what free blocks it uses up.
+    """
     reads, writes = loops
-    return Run(
-        name,
-        {
-            "title": f"Floor demo: {title}",
-            "drive": drive,
-            "precondition": _drives.AGED,
-            "workload": [*reads, *writes],
-            "run": run,
-        },
-    )
+    space = _drives.CHANNEL_TURN * _drives.CHANNELS
+    before, counted = 4 * space / fastest, setting.pick(short=3, full=30) * space / FASTEST
+    return {
+        "title": f"Floor demo: {title}",
+        "drive": drive,
+        "precondition": _drives.AGED,
+        "workload": [*(each | {"start": f"{before:.3f} s"} for each in reads), *writes],
+        "run": length(before, counted) | STARVATION,
+    }
 
 
 def _name(base: str, point: Point) -> str:
@@ -115,17 +128,17 @@ def _both(runs: Outcomes, base: str, point: Point) -> tuple[Result, Result]:
     return runs[_name(base, point)].result, runs[_name("sets", point)].result
 
 
-def _rate(result: Result, kind: str) -> float:
-    return sum(float(each[kind]["iops"] or 0.0) for each in result.summary["initiators"])
-
-
 def times(runs: Outcomes, base: str, point: Point) -> dict[str, float | None]:
     """Return the ratios of a point: what sets improve, and how many writes they cost."""
-    without, within = _both(runs, base, point)
+    return improved(*_both(runs, base, point))
+
+
+def improved(without: Result, within: Result) -> dict[str, float | None]:
+    """Return how many times better reads are, and how many times fewer writes complete."""
     before, after = without.read, within.read
     return {
-        "read_rate_times": ratio(_rate(within, "read"), _rate(without, "read")),
-        "fewer_writes_times": ratio(_rate(without, "write"), _rate(within, "write")),
+        "read_rate_times": ratio(total(within, "read"), total(without, "read")),
+        "fewer_writes_times": ratio(total(without, "write"), total(within, "write")),
         "mean_times": ratio(before.mean, after.mean),
         "p99_times": ratio(before.percentile(99), after.percentile(99)),
         "p99_9_times": ratio(before.percentile(PERCENT), after.percentile(PERCENT)),
@@ -250,10 +263,10 @@ def _row(runs: Outcomes, base: str, point: Point) -> dict[str, Any]:
         "read_depth": point.reads,
         "write_depth": point.writes,
         "written_sets": point.written,
-        "reads_per_second": _rate(without, "read"),
-        "reads_per_second_with_sets": _rate(within, "read"),
-        "writes_per_second": _rate(without, "write"),
-        "writes_per_second_with_sets": _rate(within, "write"),
+        "reads_per_second": total(without, "read"),
+        "reads_per_second_with_sets": total(within, "read"),
+        "writes_per_second": total(without, "write"),
+        "writes_per_second_with_sets": total(within, "write"),
     } | times(runs, base, point)
 
 
