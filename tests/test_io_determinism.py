@@ -6,13 +6,14 @@ import random
 from itertools import pairwise
 from pathlib import Path
 
+import polars as pl
 import pytest
 
 import flashscape as fs
 from declared import declared
 from flashscape.fleet.sources import pooled_latency
 from flashscape.latency import Latency
-from flashscape.reproduce import Setting
+from flashscape.reproduce import Outcomes, Setting
 from flashscape.reproduce.study import read_data
 from flashscape.studies.io_determinism import (
     _cases,
@@ -21,8 +22,12 @@ from flashscape.studies.io_determinism import (
     _reads,
     architecture,
     floor_demo,
+    floor_shared,
+    overload,
+    periods,
     pressure,
     rails,
+    suspension,
     wear_plan,
 )
 from flashscape.studies.io_determinism._firmware import FIRMWARE
@@ -39,9 +44,20 @@ def test_claims_have_exhibits_and_no_faults():
     paper, claims, faults = read_data(FOLDER)
     assert not any(each.problems for each in faults)
     assert {claim.exhibit for claim in claims} == set(paper.exhibits)
-    assert {f"N-{number}" for number in range(1, 15)} <= {claim.id for claim in claims}
+    assert {f"N-{number}" for number in range(1, 18)} <= {claim.id for claim in claims}
     contexts = {claim.id for claim in claims if claim.is_context}
-    assert contexts >= {"N-3t", "N-6o", "N-8", "N-10", "N-12", "N-13", "N-14"}
+    assert contexts >= {
+        "N-3t",
+        "N-6o",
+        "N-8",
+        "N-10",
+        "N-12",
+        "N-13",
+        "N-14",
+        "N-15",
+        "N-16",
+        "N-17",
+    }
     assert "N-6s" in {claim.id for claim in claims} - contexts
 
 
@@ -100,6 +116,96 @@ def test_counting_lasts_whole_cycles():
     assert (warm_up, counted) == (4 * cycle, 2 * cycle)
     turns = [each / (2 * _cases.PERIOD_S) for each in _cases.CASES["ping-pong"].lengths(SHORT, 800)]
     assert turns == [round(turn) for turn in turns]
+
+
+@pytest.mark.parametrize("period", periods.PERIODS)
+def test_periods_are_counted_whole(period):
+    case = periods.CASES[periods._name(period)]
+    assert case.rates == tuple(_cases.SMALL[2:4])
+    plan, windows = case.more["array"]["plan"], case.drive["ftl"]["windows"]
+    assert seconds(plan["period"]) == period
+    assert seconds(windows["dtwin"]) > period
+    warm_up, counted = case.lengths(SHORT, 6_400)
+    assert warm_up % (2 * period) == counted % (2 * period) == 0
+    assert counted >= 64
+
+
+def test_plans_over_drives_and_sets_have_the_same_flash_and_space():
+    """Two members of a channel: four dies of 40 blocks of 192 pages of 16 units in each."""
+    raw = 2 * 4 * 40 * 192 * 16 * 4096
+    outcomes = Outcomes(SHORT, {})
+    for name in rails.PLANS:
+        # A set exports whole mapping units.
+        assert rails.capacity(outcomes, name) == pytest.approx(1_505_000_000 / raw, rel=1e-5)
+    places = {name: case.more["array"]["drives"] for name, case in rails.PLANS.items()}
+    for plan in ("rails", "rails-settles"):
+        assert (places[plan], places[f"{plan}-sets"]) == (2, 1)
+    assert (places["ping-pong-drives"], places["ping-pong"]) == (2, 1)
+
+
+def test_each_set_of_the_shared_floor_is_read_and_written():
+    for run in floor_shared.exhibit.declared(SHORT):
+        loads = run.experiment["workload"]
+        depths = {}
+        for each in loads:
+            kind = "reads" if each["reads"] == "100 %" else "writes"
+            depths.setdefault(kind, []).append((each.get("nvm_set"), each["queue_depth"]))
+        assert sum(depth for _, depth in depths["reads"]) in (16, 256)
+        assert sum(depth for _, depth in depths["writes"]) == 256
+        if "sets" in run.experiment["drive"]["ftl"]:
+            for shares in depths.values():
+                assert [nvm_set for nvm_set, _ in shares] == list(range(1, 17))
+                assert len({depth for _, depth in shares}) == 1
+        begin = run.experiment["run"]["warm_up"]["time"]
+        assert {each.get("start") for each in loads} == {begin, None}
+
+
+def test_the_shared_floor_changes_one_thing_at_a_time():
+    drives = {name: kind.drive for name, kind in floor_shared.KINDS.items()}
+    for name, programs in (("2", 2), ("1", 1)):
+        ftl = dict(drives[name]["ftl"])
+        assert ftl.pop("pressure") == {"programs": programs}
+        assert drives["reads-first"] == drives[name] | {"ftl": ftl}
+    ftl = dict(drives["batches"]["ftl"])
+    assert ftl.pop("sets") == {"channels": 16}
+    assert drives["pool"] == drives["batches"] | {"ftl": ftl}
+
+
+def test_suspension_is_the_only_change_beside_deep_readers():
+    for depth in suspension.DEPTHS:
+        without, within = (
+            suspension.LOADS[f"{kind}-deep-{depth}"] for kind in ("bands", "suspends")
+        )
+        changes = within.drive["scheduler"]
+        assert changes == _drives.SUSPENDS["scheduler"]
+        assert within.drive == without.drive | {"scheduler": changes}
+        assert (without.rates, without.depth) == (within.rates, within.depth)
+        assert (within.rates, within.depth) == (suspension.RATES, depth)
+
+
+def test_completed_writes_are_those_before_the_last_arrival(tmp_path):
+    """Counted one by one from the log of requests; a run goes on until all writes are answered."""
+    experiment = {
+        "drive": _drives.drive(channels=1),
+        "precondition": _drives.AGED,
+        "workload": [_loads.reader(), *_loads.writers(60_000)],
+        "run": {"time": "1.5 s"},
+    }
+    log = tmp_path / "requests.parquet"
+    result = fs.run(experiment, requests=log)
+    written = pl.read_parquet(log).filter(pl.col("kind") == "write")
+    ends = written["arrived_ns"] + written["latency_ns"]
+    within = int((ends < 1_500_000_000).sum())
+    assert within < 0.8 * written.height
+    assert _reads.completed(result) == pytest.approx(within / 1.5)
+
+
+@pytest.mark.parametrize("limited", overload.EQUAL)
+def test_equal_writes_are_those_that_the_limited_drive_takes(limited):
+    """A rate that a merge of the core has changed has to be measured again."""
+    case = overload.OVERLOADED[limited]
+    found = fs.run(overload._overloaded(SHORT, case))
+    assert overload.EQUAL[limited][1] == pytest.approx(_reads.completed(found), abs=50)
 
 
 def test_an_undisturbed_read_is_the_sum_of_its_phases_in_each_layout():
