@@ -61,6 +61,8 @@ class Case:
     """Seconds for which a member writes, with several copies."""
     least_s: tuple[float, float] = (8, 60)
     """Least seconds that count, in the short and in the full profile."""
+    turns: tuple[int, int] = (2, 8)
+    """Cycles of collection that count, in the short and in the full profile."""
     more: dict[str, Any] = field(default_factory=dict)
     """Further tables of the experiment."""
 
@@ -83,10 +85,10 @@ class Case:
         """Return the seconds before counting, and those that count."""
         if not rate:
             return 0.0, 2.0
-        short, full = self.least_s
-        least = float(setting.pick(short=short, full=full))
+        at = setting.pick(short=0, full=1)
+        least = float(self.least_s[at])
         turn = _drives.CHANNEL_TURN * self.channels * self.copies / rate
-        warm_up, counted = _BEFORE * turn, max(least, setting.pick(short=2, full=8) * turn)
+        warm_up, counted = _BEFORE * turn, max(least, self.turns[at] * turn)
         if self.copies > 1:
             # Whole turns of both members, and several: what a turn programs is a lump.
             both = 2 * self.period

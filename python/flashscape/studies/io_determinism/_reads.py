@@ -112,8 +112,8 @@ def taken(found: Result, rate: float) -> float | None:
     return round(completed(found) / rate, 3) if rate else None
 
 
-def completed(found: Result) -> float:
-    """Return the writes a second that complete while counting, until no more requests come.
+def completed(found: Result, kind: str = "write") -> float:
+    """Return the reads or writes a second that complete while counting, until no more come.
 
     A run goes on until all writes are answered: without reads, which end before. An overloaded
     drive then writes faster than beside them, so that writes over the time of the whole run
@@ -127,7 +127,7 @@ def completed(found: Result) -> float:
     within = (pl.col("begin_ns") >= begin) & (pl.col("end_ns") <= end)
     intervals = found.series.filter(within)
     lasted = int((intervals["end_ns"] - intervals["begin_ns"]).sum())
-    return int(intervals["writes"].sum()) * 1e9 / lasted
+    return int(intervals[f"{kind}s"].sum()) * 1e9 / lasted
 
 
 def starved(found: Result) -> int | None:

@@ -15,7 +15,7 @@ from flashscape.reproduce import Answer, Exhibit, Figure, Run, along, percentile
 from flashscape.studies.io_determinism import _drives
 from flashscape.studies.io_determinism._cases import STARVATION, length
 from flashscape.studies.io_determinism._loads import closed
-from flashscape.studies.io_determinism._reads import NO_BETTER, PERCENT, ratio, total
+from flashscape.studies.io_determinism._reads import NO_BETTER, PERCENT, completed, ratio
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -72,6 +72,9 @@ _TOLERANCES = {
 FASTEST = 255_000
 """Writes a second that a drive without sets can take."""
 
+TABLES = ("latency", "series")
+"""Tables of a run that its ratios need."""
+
 LOOKS = plots.Looks(*_TOLERANCES)
 
 
@@ -86,16 +89,16 @@ def runs(setting: Setting) -> Iterator[Run]:
         read = range(point.written + 1, _drives.CHANNELS + 1)
         loops = closed("reads", point.reads, read), closed("writes", point.writes, written)
         title = f"{point.written} sets written"
-        yield Run(
-            _name("sets", point), beside_writes(setting, title, _drives.sets(), loops, FASTEST)
-        )
+        experiment = beside_writes(setting, title, _drives.sets(), loops, FASTEST)
+        yield Run(_name("sets", point), experiment, tables=TABLES)
 
 
 def without_sets(setting: Setting, base: str, point: Point) -> Run:
     """Return a run in which both loops use all channels."""
     title, drive = BASES[base]
     loops = closed("reads", point.reads), closed("writes", point.writes)
-    return Run(_name(base, point), beside_writes(setting, title, drive, loops, FASTEST))
+    experiment = beside_writes(setting, title, drive, loops, FASTEST)
+    return Run(_name(base, point), experiment, tables=TABLES)
 
 
 def beside_writes(
@@ -137,8 +140,8 @@ def improved(without: Result, within: Result) -> dict[str, float | None]:
     """Return how many times better reads are, and how many times fewer writes complete."""
     before, after = without.read, within.read
     return {
-        "read_rate_times": ratio(total(within, "read"), total(without, "read")),
-        "fewer_writes_times": ratio(total(without, "write"), total(within, "write")),
+        "read_rate_times": ratio(completed(within, "read"), completed(without, "read")),
+        "fewer_writes_times": ratio(completed(without), completed(within)),
         "mean_times": ratio(before.mean, after.mean),
         "p99_times": ratio(before.percentile(99), after.percentile(99)),
         "p99_9_times": ratio(before.percentile(PERCENT), after.percentile(PERCENT)),
@@ -263,10 +266,10 @@ def _row(runs: Outcomes, base: str, point: Point) -> dict[str, Any]:
         "read_depth": point.reads,
         "write_depth": point.writes,
         "written_sets": point.written,
-        "reads_per_second": total(without, "read"),
-        "reads_per_second_with_sets": total(within, "read"),
-        "writes_per_second": total(without, "write"),
-        "writes_per_second_with_sets": total(within, "write"),
+        "reads_per_second": completed(without, "read"),
+        "reads_per_second_with_sets": completed(within, "read"),
+        "writes_per_second": completed(without),
+        "writes_per_second_with_sets": completed(within),
     } | times(runs, base, point)
 
 

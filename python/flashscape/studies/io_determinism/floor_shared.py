@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from flashscape.reproduce import Answer, Exhibit, Run, plots
 from flashscape.studies.io_determinism import _drives
 from flashscape.studies.io_determinism._loads import closed
-from flashscape.studies.io_determinism._reads import PERCENT, starved, total
+from flashscape.studies.io_determinism._reads import PERCENT, completed, starved
 from flashscape.studies.io_determinism.floor_demo import (
     BASES,
     FASTEST,
+    TABLES,
     Point,
     beside_writes,
     improved,
@@ -84,7 +85,8 @@ def runs(setting: Setting) -> Iterator[Run]:
         for name, (title, drive, sets, programs) in KINDS.items():
             loops = closed("reads", depth, sets), closed("writes", WRITE_DEPTH, sets)
             fastest = FASTEST * programs / _drives.DIES
-            yield Run(_name(name, depth), beside_writes(setting, title, drive, loops, fastest))
+            experiment = beside_writes(setting, title, drive, loops, fastest)
+            yield Run(_name(name, depth), experiment, tables=TABLES)
 
 
 def _point(depth: int) -> Point:
@@ -119,8 +121,8 @@ def rows(runs: Outcomes) -> list[dict[str, Any]]:
 def _figures(result: Result) -> dict[str, Any]:
     reads, writes = result.read, result.write
     return {
-        "reads_per_second": total(result, "read"),
-        "writes_per_second": total(result, "write"),
+        "reads_per_second": completed(result, "read"),
+        "writes_per_second": completed(result),
         "read_mean_ns": reads.mean,
         "read_p99_ns": reads.percentile(99),
         "read_p99_9_ns": reads.percentile(PERCENT),

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from flashscape import units
 from flashscape.reproduce import Answer, Exhibit, plots
 from flashscape.studies.io_determinism import _cases, _drives
 from flashscape.studies.io_determinism._cases import CASES
@@ -42,8 +43,8 @@ DEPTHS = (1, 16, 256)
 RATES = (51_200, 204_800)
 """Writes a second: a fifth and four fifths of what the drive takes without reads."""
 
-_LEAST_S = (2, 30)
-"""Least seconds that count, fewer than elsewhere because deep readers make runs long."""
+_LENGTHS: dict[str, Any] = {"least_s": (2, 30), "turns": (1, 8)}
+"""Seconds and cycles that count: fewer than elsewhere, because deep readers make runs long."""
 
 _KINDS: dict[str, tuple[str, dict[str, Any]]] = {
     "bands": ("bands", _drives.bands()),
@@ -55,8 +56,8 @@ _KINDS: dict[str, tuple[str, dict[str, Any]]] = {
 def _case(kind: str, depth: int) -> Case:
     title, drive = _KINDS[kind]
     like = CASES["others" if kind == "others" else "bands"]
-    title = f"{title}, {depth} reads at a time"
-    return replace(like, title=title, drive=drive, rates=RATES, depth=depth, least_s=_LEAST_S)
+    title = f"{title}, {units.many(depth, 'read')} at a time"
+    return replace(like, title=title, drive=drive, rates=RATES, depth=depth, **_LENGTHS)
 
 
 LOADS: dict[str, Case] = {
@@ -103,10 +104,10 @@ def drawn(runs: Outcomes) -> Picture:
         f"p{PERCENT:g} of reads, times the undisturbed one": _by_depth(runs, _slowed),
         f"p{PERCENT:g} of writes": _by_depth(runs, _of_writes),
     }
-    units = {list(panels)[1]: "ns"}
+    of_panels = {list(panels)[1]: "ns"}
     label = "reads at a time"
     return plots.lines(
-        panels, LOOKS, x_label=label, units=units, log=True, title=_TITLE, apart=True
+        panels, LOOKS, x_label=label, units=of_panels, log=True, title=_TITLE, apart=True
     )
 
 
@@ -116,8 +117,8 @@ def drawn_writes(runs: Outcomes) -> Picture:
     name = "completed writes"
     panels = {name: _by_depth(runs, _completed)}
     label = "reads at a time"
-    units = {name: "share"}
-    return plots.lines(panels, LOOKS, x_label=label, units=units, title=_TITLE, apart=True)
+    of_panels = {name: "share"}
+    return plots.lines(panels, LOOKS, x_label=label, units=of_panels, title=_TITLE, apart=True)
 
 
 _TITLE = f"{RATES[-1]:,} writes of 4 KiB come a second"
