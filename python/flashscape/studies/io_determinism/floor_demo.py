@@ -53,7 +53,7 @@ BY_SHARE = [
 ]
 
 BASES = {
-    "bands": ("bands, reads first", _drives.bands()),
+    "bands": ("bands, reads first in batches", _drives.bands()),
     "first_come": ("bands, first come", _drives.bands(_drives.FIRST_COME)),
 }
 """Drives without sets: what their firmware does with reads is not in the slides."""
