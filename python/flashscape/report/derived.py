@@ -29,6 +29,7 @@ def tables(figures: dict[str, Any], drive: dict[str, Any]) -> list[Rows]:
             if "windows" in figures
             else []
         ),
+        *([_rows("Pressure", _pressure(figures["pressure"]))] if "pressure" in figures else []),
         _rows("Commands", [*commands, *_suspends(drive, figures["suspension_points_ns"])]),
         _rows("Bandwidth limits, each alone", _limits(figures["limits"])),
         _rows("Garbage collection", _thresholds(drive, figures["gc_free_blocks_per_bin"])),
@@ -156,6 +157,18 @@ def _windows(windows: dict[str, Any]) -> list[tuple[str, str]]:
             units.size(windows["bytes_between_thresholds"]),
         ),
         ("the host asks for deterministic windows", asks),
+    ]
+
+
+def _pressure(pressure: dict[str, Any]) -> list[tuple[str, str]]:
+    most, flash = pressure["programming_at_most"], pressure["flash_units"]
+    return [
+        ("programs of a set that may be outstanding", f"{pressure['programs']:,}"),
+        ("flash units of a set that program at once", f"{most:,} of {flash:,}"),
+        (
+            "programmed in a set, of hosts and of collection, at most",
+            units.rate(pressure["programmed_bytes_per_second"]),
+        ),
     ]
 
 

@@ -1,6 +1,6 @@
 //! The figures that follow from a configuration, for `flashscape check`.
 
-use super::{Checked, sets, superblocks, windows};
+use super::{Checked, pressure, sets, superblocks, windows};
 use crate::experiment::Experiment;
 use engine::Span;
 use nand::{GangControl, GeometryConfig};
@@ -61,6 +61,7 @@ impl Checked {
             ("superblocks", superblocks::derived(layout, &self.geometry)),
             ("sets", sets::derived(experiment, layout, &self.geometry)),
             ("windows", windows::derived(experiment, layout)),
+            ("pressure", pressure::derived(experiment, self)),
         ] {
             if let Some(figures) = figures {
                 derived[key] = figures;
@@ -100,6 +101,12 @@ impl Checked {
         })
     }
 
+    /// Mean time for which a program command occupies its flash unit, in nanoseconds.
+    pub(super) fn program_ns(&self) -> f64 {
+        let transfer = self.timing.transfer(self.layout.row_bytes()).as_ns() as f64;
+        mean(self.by_page_type(|page| self.timing.program(page))) + transfer
+    }
+
     /// Ends of the steps of an erase, at which it could be suspended.
     fn steps(&self) -> Vec<u64> {
         (1..=self.timing.erase.steps)
@@ -113,22 +120,24 @@ impl Checked {
         let (page, row) = (self.geometry.page_bytes, self.layout.row_bytes());
         let channels = f64::from(self.geometry.channels);
         let rate = |bytes: u64, span: f64| bytes as f64 / span * 1e9;
-        let mean = |spans: Vec<u64>| spans.iter().sum::<u64>() as f64 / spans.len() as f64;
         let units = |level| {
             f64::from(self.geometry.planes())
                 / f64::from(self.geometry.planes_in(level).unwrap_or(1))
         };
         let sense = mean(self.by_page_type(|page| timing.read(page)));
-        let program = mean(self.by_page_type(|page| timing.program(page)));
         let transfer = |bytes| timing.transfer(bytes).as_ns() as f64;
         let concurrency = &experiment.drive.concurrency;
         json!({
             "channels_bytes_per_second": channels * rate(page, transfer(page)),
             "array_read_bytes_per_second": units(concurrency.read) * rate(page, sense + transfer(page)),
-            "array_program_bytes_per_second": units(concurrency.program) * rate(row, program + transfer(row)),
+            "array_program_bytes_per_second": units(concurrency.program) * rate(row, self.program_ns()),
             "link_bytes_per_second": experiment.drive.host_link().rate.map(|rate| rate.bytes_per_second()),
         })
     }
+}
+
+fn mean(spans: Vec<u64>) -> f64 {
+    spans.iter().sum::<u64>() as f64 / spans.len() as f64
 }
 
 /// Pins between the controller and the flash: eight data lines a channel; five for control (CLE,

@@ -1,8 +1,10 @@
 //! Contradictions of the limit of outstanding programs.
 
+use super::Checked;
 use super::beside::{Refused, refuse};
 use crate::experiment::Experiment;
 use ftl::{BackgroundBegins, BinChoice, Blocking, Layout, PartialWrites};
+use serde_json::{Value, json};
 use settings::Problems;
 
 const PATH: &str = "drive.ftl.pressure";
@@ -32,6 +34,26 @@ pub fn note(experiment: &Experiment, layout: &Layout) -> Option<String> {
     is_blind.then(|| {
         format!("a program keeps its credit ({PATH}) while reads go before it on its die: choose ftl.allocation.choice = \"least-busy\" if some dies are read without a pause")
     })
+}
+
+/// The programs of an NVM set that may be outstanding beside its flash units, and the writes that these
+/// allow; `None` without a limit.
+pub fn derived(experiment: &Experiment, checked: &Checked) -> Option<Value> {
+    let limit = experiment.drive.ftl.pressure?;
+    let geometry = &checked.geometry;
+    let level = experiment.drive.concurrency.program;
+    let sets = checked.layout.set_count();
+    let command = (checked.layout.row_bytes() / geometry.page_bytes) as u32;
+    let planes = geometry.planes_in(level).unwrap_or(1).max(command);
+    let units = geometry.planes() / planes / sets;
+    let most = limit.programs.min(units);
+    let bytes = f64::from(most) * checked.layout.row_bytes() as f64;
+    Some(json!({
+        "programs": limit.programs,
+        "flash_units": units,
+        "programming_at_most": most,
+        "programmed_bytes_per_second": bytes * 1e9 / checked.program_ns(),
+    }))
 }
 
 /// Collections that would keep flash, a permit or a turn while they wait for the end of a program.

@@ -227,6 +227,33 @@ fn results_tell_how_many_programs_were_outstanding() {
 }
 
 #[test]
+fn check_tells_what_the_limit_allows() {
+    let of = |programs: u32, more: &[Override]| {
+        let experiment = experiment(BY_HAND, &dies(4, &[more, &[limit(programs)]].concat()));
+        let checked = drive::check::check(&experiment).expect("a sound experiment");
+        checked.derived(&experiment)["pressure"].clone()
+    };
+    let rate = |programs: f64| programs * PAGE as f64 * 1e9 / PROGRAM as f64;
+    let expected = |programs: u32, units: u32, most: u32| {
+        json!({
+            "programs": programs, "flash_units": units, "programming_at_most": most,
+            "programmed_bytes_per_second": rate(f64::from(most)),
+        })
+    };
+    assert_eq!(of(2, &[]), expected(2, 4, 2));
+    assert_eq!(of(9, &[]), expected(9, 4, 4));
+    let two = [set("geometry.planes_per_die", 2)];
+    assert_eq!(of(9, &two), expected(9, 4, 4), "planes of a die program together");
+    let cut = [
+        set("ftl.sets", "{ channels = 2 }"),
+        set("geometry.blocks_per_plane", 40),
+        set("ftl.over_provisioning.exported", "8 MiB"),
+        set("workload[0].nvm_set", 1),
+    ];
+    assert_eq!(of(9, &cut), expected(9, 2, 2));
+}
+
+#[test]
 fn a_request_is_told_that_it_waits_for_the_limit() {
     let mut bench = Bench::new(&dies(4, &[limit(2)]));
     (0..3).for_each(|page| {
