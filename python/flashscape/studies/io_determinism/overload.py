@@ -30,9 +30,9 @@ OVERLOADED = {
 """Writes to another set, then to the same with each kind of firmware."""
 
 EQUAL: dict[str, tuple[str, int]] = {
-    "same-2": ("same-reads-first", 8_400),
-    "same-1": ("same-reads-first", 4_500),
-    "same-1-suspends": ("same-suspends", 3_700),
+    "same-2": ("same-reads-first", 8_500),
+    "same-1": ("same-reads-first", 4_400),
+    "same-1-suspends": ("same-suspends", 3_600),
 }
 """Firmware without the limit beside as many writes as the limited one takes when it is overloaded:
 its rate is measured in the short profile, and rounded to hundreds. The table shows both rates."""
