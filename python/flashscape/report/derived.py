@@ -156,6 +156,10 @@ def _windows(windows: dict[str, Any]) -> list[tuple[str, str]]:
             "space between background and foreground threshold, each set",
             units.size(windows["bytes_between_thresholds"]),
         ),
+        (
+            "DTWIN Writes Typical, if GC keeps up and programs are full",
+            f"{windows['dtwin_writes_typical']:,}",
+        ),
         ("the host asks for deterministic windows", asks),
     ]
 

@@ -142,13 +142,16 @@ pub fn derived(experiment: &Experiment, layout: &Layout) -> Option<Value> {
             "order": host.order,
         })
     });
+    let write = u64::from(layout.units_per_batch) * layout.unit_bytes;
+    let bytes = bytes_between(experiment, layout);
     Some(json!({
         "dtwin_time_maximum_ns": ns(windows.dtwin),
         "dtwin_reads_typical": windows.reads,
         "ndwin_time_minimum_low_ns": ns(windows.ndwin_low),
         "ndwin_time_minimum_high_ns": ns(windows.ndwin_high),
-        "optimal_write_size": u64::from(layout.units_per_batch) * layout.unit_bytes,
-        "bytes_between_thresholds": bytes_between(experiment, layout),
+        "optimal_write_size": write,
+        "bytes_between_thresholds": bytes,
+        "dtwin_writes_typical": bytes / write,
         "host": host,
     }))
 }

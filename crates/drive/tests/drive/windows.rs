@@ -100,6 +100,55 @@ fn foreground_gc_is_an_excursion() {
 }
 
 #[test]
+fn a_window_after_padded_programs_guarantees_what_these_leave() {
+    let mut bench = in_dtwin(WINDOWS, &[set("geometry.page_size", "16 KiB")]);
+    // Five pages with a unit of four each. 203 pages are left, for as many units: 50 writes of four.
+    (0..5).for_each(|page| one(&mut bench, Kind::Write, page));
+    let now = bench.device.now().as_ns();
+    choose(&mut bench, now, Window::Ndwin);
+    choose(&mut bench, now + 3 * MS, Window::Dtwin);
+    bench.until(now + 4 * MS);
+    let guaranteed = bench.device.window_estimates(SET).expect("it has begun").writes;
+    assert_eq!(guaranteed, 50);
+    (0..200).for_each(|page| one(&mut bench, Kind::Write, page));
+    assert_eq!(ends(&bench), ended_by(End::Host));
+    one(&mut bench, Kind::Write, 0);
+    assert_eq!(ends(&bench)[End::Writes as usize], 1);
+    assert_eq!(bench.device.ftl().tally.erases, 0, "no foreground GC was due");
+    let (counts, events) = bench.device.window_records(SET).expect("it has windows");
+    assert_eq!(counts.writes, Some((50, 13 * 16)));
+    assert_eq!(events.iter().map(|event| event.writes).collect::<Vec<_>>(), [13 * 16, 50]);
+}
+
+#[test]
+fn a_note_tells_that_windows_ended_by_themselves() {
+    let note = |windows: &str, host: &str| {
+        let text = format!(
+            "[[workload]]\nname = \"reads\"\nreads = \"100 %\"\nsize = \"8 KiB\"\n[run]\nrequests = 100\n{host}"
+        );
+        let more = [set("precondition.fill", "sequential")];
+        let experiment = experiment(&text, &with_windows(windows, &more));
+        let checked = drive::check::check(&experiment).expect("a sound experiment");
+        let mut run = crate::common::run(&experiment);
+        let outcome = drive::results::Outcome { host_cpu_seconds: 1.0, complete: true };
+        let summary = drive::results::summary(&mut run, &experiment, &checked, &[None], outcome);
+        let all = summary["notes"].as_array().expect("a list").clone();
+        all.into_iter().filter_map(|note| Some(note.as_str()?.to_owned())).collect::<Vec<_>>()
+    };
+    let has = |notes: &[String], words: &str| notes.iter().any(|note| note.contains(words));
+    let few = WINDOWS.replace("dtwin", "reads = 19, dtwin");
+    // Ten reads of 8 KiB are 20 of 4 KiB.
+    let broken = note(&few, "windows = {}");
+    let words = "1 of 1 deterministic window ended by itself, not by the host (1 by reads), and their \
+                 sets had none for";
+    assert!(has(&broken, words), "{broken:?}");
+    let whole = note(WINDOWS, "windows = {}");
+    assert!(!has(&whole, "deterministic window"), "{whole:?}");
+    let none = note(WINDOWS, "");
+    assert!(has(&none, "nobody asked for deterministic windows"), "{none:?}");
+}
+
+#[test]
 fn a_window_ends_by_time_by_reads_and_by_the_host() {
     let short = WINDOWS.replace("1 s", "3 ms");
     let mut bench = in_dtwin(&short, &[]);

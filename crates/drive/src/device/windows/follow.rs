@@ -19,11 +19,12 @@ impl Device {
         assert!(at >= self.base.time.now, "a window is chosen in the drive's past");
         self.base.time.now = at;
         self.gc.audit_window(&self.base, set);
+        let tally = self.base.space.ftl.tally_of(set);
         let windows = self.gc.windows.as_mut().expect("a drive with windows");
         let next = match window {
             Window::Dtwin => windows.ask_dtwin(at, set),
             Window::Ndwin => {
-                windows.ask_ndwin(at, set);
+                windows.ask_ndwin(at, set, &tally);
                 Some(at)
             }
         };
@@ -71,7 +72,7 @@ impl Device {
         let unit = self.base.space.ftl.layout.unit_bytes;
         let windows = self.gc.windows.as_mut().expect("a drive with windows");
         let (is_over, why) = match command.kind {
-            Kind::Read => (windows.read(set), End::Reads),
+            Kind::Read => (windows.read(set, command.end() - command.offset), End::Reads),
             Kind::Write => {
                 let units = command.end().div_ceil(unit) - command.offset / unit;
                 (windows.write(set, units), End::Writes)
@@ -107,8 +108,8 @@ impl Device {
 
     fn end_window(&mut self, set: SetId, why: End) {
         self.gc.audit_window(&self.base, set);
-        let now = self.base.time.now;
-        self.gc.windows.as_mut().expect("it is being ended").end(now, set, why);
+        let (now, tally) = (self.base.time.now, self.base.space.ftl.tally_of(set));
+        self.gc.windows.as_mut().expect("it is being ended").end(now, set, why, &tally);
         self.base.time.agenda.schedule(now, Event::Window(set), 0);
     }
 
@@ -190,8 +191,9 @@ impl crate::device::gc::Gc {
     /// Ends a deterministic window, because foreground GC is due in a bin.
     pub(in crate::device) fn excursion(&mut self, base: &mut Base, set: SetId) {
         self.audit_window(base, set);
+        let tally = base.space.ftl.tally_of(set);
         let windows = self.windows.as_mut().expect("a window is deterministic");
-        windows.end(base.time.now, set, End::Excursion);
+        windows.end(base.time.now, set, End::Excursion, &tally);
         base.time.agenda.schedule(base.time.now, Event::Window(set), 0);
     }
 }

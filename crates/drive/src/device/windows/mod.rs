@@ -14,7 +14,7 @@ mod tests;
 pub use records::{End, WindowCounts, WindowEvent};
 
 use engine::{Column, Instant, Span};
-use ftl::{SetId, Tally, WindowsConfig};
+use ftl::{SetId, Source, Tally, WindowsConfig};
 use records::Records;
 
 /// A window, as a host asks for it.
@@ -30,7 +30,7 @@ pub enum Window {
 /// by itself before one of these is used up. They only fall while the window lasts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Estimates {
-    /// Reads; `None` for any number.
+    /// Reads of 4 KiB; `None` for any number.
     pub reads: Option<u64>,
     /// Writes, in Optimal Write Size: what one program writes.
     pub writes: u64,
@@ -52,7 +52,7 @@ struct OfSet {
     phase: Phase,
     /// The beginning of the last window.
     since: Instant,
-    /// Reads since the deterministic window began.
+    /// Reads of 4 KiB since the deterministic window began.
     reads: u64,
     /// Units that hosts have written since then.
     written: u64,
@@ -62,6 +62,9 @@ struct OfSet {
     told: u64,
     /// Counts of the set when the deterministic window began.
     began_with: Tally,
+    /// Units of hosts that were programmed in the last deterministic window with writes, and units of
+    /// these programs.
+    full: (u64, u64),
     /// Maintenance is to go on: a deterministic window has ended at this moment.
     goes_on: bool,
     /// The moment at which the deterministic window has ended by itself; none once the host has asked
@@ -70,7 +73,29 @@ struct OfSet {
     records: Records,
 }
 
+/// Bytes of the reads that NVMe counts (DTWIN Reads Typical).
+const READ_BYTES: u64 = 4_096;
+
 impl OfSet {
+    /// Notes how full the programs of the window were that ends. Maintenance programmed nothing in it, so
+    /// that all padding was that of hosts.
+    fn note_full(&mut self, now: &Tally) {
+        let of = |source| {
+            let source = source as usize;
+            now.units[source].saturating_sub(self.began_with.units[source])
+        };
+        let (hosts, padding) = (of(Source::Host), of(Source::Padding));
+        if hosts > 0 {
+            self.full = (hosts, hosts + padding);
+        }
+    }
+
+    /// Units of hosts that programs hold in so many, if they are as full as in the window before.
+    fn of_hosts(&self, units: u64) -> u64 {
+        let (hosts, all) = self.full;
+        (u128::from(units) * u128::from(hosts) / u128::from(all)) as u64
+    }
+
     /// The host asks for a window.
     fn asks(&mut self, now: Instant) {
         if let Some(since) = self.broken_since.take() {
@@ -99,6 +124,7 @@ impl Windows {
             guaranteed: 0,
             told: 0,
             began_with: Tally::default(),
+            full: (1, 1),
             goes_on: false,
             broken_since: None,
             records: Records::default(),
@@ -145,8 +171,9 @@ impl Windows {
         Some(first.max(now))
     }
 
-    /// A host asks for the non-deterministic window; returns true if a deterministic one has ended.
-    pub fn ask_ndwin(&mut self, now: Instant, set: SetId) -> bool {
+    /// A host asks for the non-deterministic window, of a set with these counts; returns true if a
+    /// deterministic one has ended.
+    pub fn ask_ndwin(&mut self, now: Instant, set: SetId, tally: &Tally) -> bool {
         self.sets[set].asks(now);
         match self.sets[set].phase {
             Phase::Ndwin => false,
@@ -159,7 +186,7 @@ impl Windows {
                 false
             }
             Phase::Dtwin => {
-                self.end(now, set, End::Host);
+                self.end(now, set, End::Host, tally);
                 true
             }
         }
@@ -172,17 +199,17 @@ impl Windows {
         self.is_closing(set) && (is_first || now >= of.since + self.config.ndwin_low.span())
     }
 
-    /// Begins a deterministic window in which hosts may write so many units, of a set with these counts;
-    /// returns the moment at which it ends by itself at the latest: a nanosecond after its maximum, so that
+    /// Begins a deterministic window with room for so many units, of a set with these counts; returns the moment at which it ends by itself at the latest: a nanosecond after its maximum, so that
     /// a host may end it there.
     pub fn begin(&mut self, now: Instant, set: SetId, (units, tally): (u64, Tally)) -> Instant {
-        let units = self.whole(units);
+        let units = self.whole(self.sets[set].of_hosts(units));
+        let writes = units / self.units_per_write;
         let of = &mut self.sets[set];
         let Phase::Closing(asked) = of.phase else { unreachable!("a window that was asked for") };
         of.phase = Phase::Dtwin;
         (of.reads, of.written, of.began_with) = (0, 0, tally);
         (of.guaranteed, of.told) = (units, units);
-        of.records.began(now - of.since, now - asked);
+        of.records.began(writes, now - of.since, now - asked);
         of.since = now;
         now + self.config.dtwin.span() + Span::from_ns(1)
     }
@@ -197,14 +224,17 @@ impl Windows {
         units - units % self.units_per_write
     }
 
-    /// Ends a deterministic window.
-    pub fn end(&mut self, now: Instant, set: SetId, why: End) {
+    /// Ends a deterministic window, of a set with these counts.
+    pub fn end(&mut self, now: Instant, set: SetId, why: End, tally: &Tally) {
+        let writes = self.sets[set].guaranteed / self.units_per_write;
         let of = &mut self.sets[set];
         debug_assert_eq!(of.phase, Phase::Dtwin);
+        of.note_full(tally);
         of.phase = Phase::Ndwin;
         of.goes_on = true;
         of.broken_since = (why != End::Host).then_some(now);
-        let event = WindowEvent { at: now, set, why, reads: of.reads, written: of.written };
+        let (reads, written) = (of.reads, of.written);
+        let event = WindowEvent { at: now, set, why, reads, written, writes };
         of.records.ended(now - of.since, event);
         of.since = now;
     }
@@ -214,14 +244,15 @@ impl Windows {
         self.is_dtwin(set) && now > self.sets[set].since + self.config.dtwin.span()
     }
 
-    /// Counts a read; returns true if the window must end: it has had more than it guarantees.
-    pub fn read(&mut self, set: SetId) -> bool {
+    /// Counts a read of so many bytes; returns true if the window must end: it has had more reads of
+    /// 4 KiB than it guarantees.
+    pub fn read(&mut self, set: SetId, bytes: u64) -> bool {
         let most = self.config.reads;
         let of = &mut self.sets[set];
         if of.phase != Phase::Dtwin {
             return false;
         }
-        of.reads += 1;
+        of.reads += bytes.div_ceil(READ_BYTES);
         most.is_some_and(|most| of.reads > most)
     }
 
@@ -240,7 +271,7 @@ impl Windows {
         std::mem::take(&mut self.sets[set].goes_on)
     }
 
-    /// The estimates of a set in its deterministic window, if hosts may write so many units until
+    /// The estimates of a set in its deterministic window, if there is room for so many units until
     /// foreground GC is due: fewer than the guarantee leaves if some programs were not full. The guarantee
     /// stays as it is, so that asking changes nothing.
     pub fn estimates(&mut self, now: Instant, set: SetId, units: u64) -> Option<Estimates> {
@@ -248,7 +279,7 @@ impl Windows {
         if of.phase != Phase::Dtwin {
             return None;
         }
-        of.told = of.told.min(units).min(of.guaranteed.saturating_sub(of.written));
+        of.told = of.told.min(of.of_hosts(units)).min(of.guaranteed.saturating_sub(of.written));
         Some(Estimates {
             reads: self.config.reads.map(|most| most.saturating_sub(of.reads)),
             writes: of.told / self.units_per_write,

@@ -32,6 +32,17 @@ impl End {
             Self::Excursion => "excursion",
         }
     }
+
+    /// Its name in sentences.
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::Host => "the host",
+            Self::Reads => "reads",
+            Self::Writes => "writes",
+            Self::Time => "time",
+            Self::Excursion => "excursions (foreground GC was due)",
+        }
+    }
 }
 
 /// The end of a deterministic window.
@@ -43,10 +54,12 @@ pub struct WindowEvent {
     pub set: SetId,
     /// Its cause.
     pub why: End,
-    /// Reads in the window, and units that hosts wrote in it.
+    /// Reads of 4 KiB in the window, and units that hosts wrote in it.
     pub reads: u64,
     /// See `reads`.
     pub written: u64,
+    /// DTWIN Writes Typical of the window, in Optimal Write Size.
+    pub writes: u64,
 }
 
 /// Counts of a set's windows since the start.
@@ -69,6 +82,8 @@ pub struct WindowCounts {
     pub longest_wait: Span,
     /// Time from the end of a deterministic window by itself until the host asked for another window.
     pub broken: Span,
+    /// The least and the greatest DTWIN Writes Typical of the windows that have begun.
+    pub writes: Option<(u64, u64)>,
 }
 
 /// Most events of a set that are kept: the first ones. The counts have all.
@@ -81,8 +96,11 @@ pub(super) struct Records {
 }
 
 impl Records {
-    /// A deterministic window began, after so much time outside, of which the host waited for a part.
-    pub fn began(&mut self, outside: Span, waited: Span) {
+    /// A deterministic window with so many writes began, after so much time outside, of which the host
+    /// waited for a part.
+    pub fn began(&mut self, writes: u64, outside: Span, waited: Span) {
+        let (least, most) = self.counts.writes.unwrap_or((writes, writes));
+        self.counts.writes = Some((least.min(writes), most.max(writes)));
         self.counts.begun += 1;
         self.counts.ndwin += outside;
         self.gave_up(waited);

@@ -2,7 +2,7 @@
 
 use super::{End, Estimates, Windows};
 use engine::{Instant, Span};
-use ftl::{SetId, Tally, WindowsConfig};
+use ftl::{SetId, Source, Tally, WindowsConfig};
 
 const SET: SetId = SetId(0);
 
@@ -34,20 +34,20 @@ fn begun(units: u64) -> Windows {
 #[test]
 fn a_window_ends_after_the_reads_or_the_writes_that_it_guarantees() {
     let mut windows = begun(11);
-    assert_eq!([(); 4].map(|()| windows.read(SET)), [false, false, false, true]);
+    assert_eq!([(); 4].map(|()| windows.read(SET, 4_096)), [false, false, false, true]);
     // 11 units are two whole writes of 4.
     assert!(!windows.write(SET, 8));
     assert!(windows.write(SET, 1));
-    windows.end(at(20), SET, End::Writes);
+    windows.end(at(20), SET, End::Writes, &Tally::default());
     assert!(!windows.defers(SET) && windows.take_goes_on(SET) && !windows.take_goes_on(SET));
-    assert!(!windows.read(SET) && !windows.write(SET, 100), "no window counts");
+    assert!(!windows.read(SET, 4_096) && !windows.write(SET, 100), "no window counts");
     let (counts, _) = windows.records(at(30), SET);
     assert_eq!((counts.asked, counts.begun, counts.ends), (1, 1, [0, 0, 1, 0, 0]));
     assert_eq!((counts.dtwin, counts.ndwin), (Span::from_ms(13), Span::from_ms(7 + 10)));
     assert_eq!((counts.waited, counts.longest_wait), (Span::from_ms(2), Span::from_ms(2)));
     // It has ended by itself at 20 ms, and nobody has asked for another.
     assert_eq!(counts.broken, Span::from_ms(10));
-    assert!(!windows.ask_ndwin(at(32), SET));
+    assert!(!windows.ask_ndwin(at(32), SET, &Tally::default()));
     assert_eq!(windows.records(at(50), SET).0.broken, Span::from_ms(12));
     let (_, events) = windows.records(at(50), SET);
     assert_eq!((events[0].why, events[0].reads, events[0].written), (End::Writes, 4, 9));
@@ -62,7 +62,7 @@ fn estimates_only_fall() {
         assert_eq!(windows.estimates(at(ms), SET, units), Some(expected));
     };
     expect(&mut windows, 7, 400, 3, 10);
-    windows.read(SET);
+    windows.read(SET, 4_096);
     windows.write(SET, 5);
     expect(&mut windows, 8, 400, 2, 8);
     // There is room for 3 writes only, and later for more.
@@ -72,7 +72,7 @@ fn estimates_only_fall() {
     assert!(!windows.write(SET, 35) && windows.write(SET, 1));
     expect(&mut windows, 107, 12, 2, 0);
     assert!(windows.is_over(at(108), SET) && !windows.is_over(at(107), SET));
-    windows.end(at(107), SET, End::Time);
+    windows.end(at(107), SET, End::Time, &Tally::default());
     assert_eq!(windows.estimates(at(107), SET, 12), None);
 }
 
@@ -80,12 +80,12 @@ fn estimates_only_fall() {
 fn the_next_window_begins_after_the_least_time_between_them() {
     let mut windows = begun(40);
     assert_eq!(windows.ask_dtwin(at(8), SET), None, "it has one");
-    assert!(windows.ask_ndwin(at(50), SET));
+    assert!(windows.ask_ndwin(at(50), SET, &Tally::default()));
     assert_eq!(windows.ask_dtwin(at(51), SET), Some(at(60)));
     assert_eq!(windows.ask_dtwin(at(52), SET), None, "it was asked for");
     assert!(!windows.may_begin(at(59), SET) && windows.may_begin(at(60), SET));
     // The host gives up after 8 ms.
-    assert!(!windows.ask_ndwin(at(59), SET));
+    assert!(!windows.ask_ndwin(at(59), SET, &Tally::default()));
     assert!(!windows.may_begin(at(60), SET) && windows.take_goes_on(SET));
     assert_eq!(windows.records(at(60), SET).0.longest_wait, Span::from_ms(8));
     assert_eq!(windows.ask_dtwin(at(70), SET), Some(at(70)));
@@ -100,4 +100,39 @@ fn sets_have_windows_of_their_own() {
     assert!(windows.defers(other) && !windows.defers(SET));
     assert!(!windows.write(SET, 100) && windows.write(other, 5));
     assert!(windows.is_dtwin_since(other, at(0)) && !windows.is_dtwin_since(SET, at(0)));
+}
+
+#[test]
+fn reads_count_as_reads_of_four_kib() {
+    let mut windows = begun(40);
+    // A read of 512 B is one, and one of 5 KiB two: three are guaranteed.
+    assert!(!windows.read(SET, 512) && !windows.read(SET, 5 << 10));
+    assert!(windows.read(SET, 1));
+    windows.end(at(20), SET, End::Reads, &Tally::default());
+    assert_eq!(windows.records(at(20), SET).1[0].reads, 4);
+}
+
+#[test]
+fn a_window_expects_programs_as_full_as_in_the_one_before() {
+    let mut windows = begun(40);
+    let mut tally = Tally::default();
+    (tally.units[Source::Host as usize], tally.units[Source::Padding as usize]) = (6, 18);
+    windows.end(at(20), SET, End::Host, &tally);
+    let again = |windows: &mut Windows, ms: u64, tally: Tally| {
+        windows.ask_dtwin(at(ms), SET);
+        windows.begin(at(ms), SET, (40, tally));
+        let (counts, _) = windows.records(at(ms), SET);
+        let writes = windows.estimates(at(ms), SET, 40).expect("a window").writes;
+        (writes, counts.writes)
+    };
+    // A quarter of 40 units, which are 2 whole writes of 4.
+    assert_eq!(again(&mut windows, 40, tally), (2, Some((2, 10))));
+    // Without writes nothing new is known.
+    windows.end(at(50), SET, End::Host, &tally);
+    assert_eq!(again(&mut windows, 70, tally), (2, Some((2, 10))));
+    // Maintenance between windows pads programs of its own, and counts for nothing.
+    tally.units[Source::Host as usize] += 30;
+    windows.end(at(80), SET, End::Host, &tally);
+    tally.units[Source::Padding as usize] += 90;
+    assert_eq!(again(&mut windows, 100, tally), (10, Some((2, 10))));
 }
