@@ -267,6 +267,47 @@ def test_the_run_waits_for_what_a_plan_holds():
     assert [of["work"]["host_bytes_programmed"] for of in drives] == [load["write"]["bytes"]] * 2
 
 
+def test_a_plan_sees_what_the_windows_of_its_members_guarantee():
+    """The second member has a deterministic window of 25 ms, which ends by itself."""
+    seen = []
+
+    class Looks:
+        mirrors = True
+
+        def __init__(self, array):
+            assert array.windows is None
+
+        def begun(self, array):
+            assert array.windows == [None, None]
+            return [Act.maintain(1, False)]
+
+        def asked(self, array, request):
+            seen.append((array.now_ns, array.windows))
+            return [Act.send(request, member) for member in range(2)]
+
+    windows = {"dtwin": "25 ms", "reads": 1_000, "ndwin_low": "1 ms", "ndwin_high": "10 ms"}
+    drive = {**DRIVE, "ftl": {**DRIVE["ftl"], "windows": windows}}
+    rails = {"policy": "rails", "period": "20 ms", "cache": {"size": "1 MiB", "latency": "1 us"}}
+    load = {
+        "name": "reads",
+        "reads": "100 %",
+        "size": "8 KiB",
+        "arrivals": {"process": "poisson", "rate": "2 kIOPS"},
+    }
+    run = {"time": "60 ms"}
+    fs.run(array(Looks, base=rails, drive=drive, workload=[load], run=run))
+    assert all(first is None for _, (first, _) in seen), "it is in maintenance"
+    told = [(now, of) for now, (_, of) in seen if of is not None]
+    last, after = told[-1][0], [now for now, (_, of) in seen if of is None]
+    # It ends with its time, and the plan sees that at the next request.
+    assert {now + of.time_ns for now, of in told} == {25_000_000}
+    assert last <= 25_000_000 < min(after)
+    # Each of the requests before was a read of 8 KiB, that is two of 4 KiB.
+    assert [of.reads for _, of in told] == [1_000 - 2 * number for number in range(len(told))]
+    assert len(told) > 20
+    assert {of.writes for _, of in told} == {told[0][1].writes}
+
+
 def test_a_plan_chooses_the_windows_of_its_members():
     """Members are in maintenance in turn, for 20 ms each, while reads go to the other one."""
 

@@ -21,6 +21,7 @@ __all__ = [
     "Session",
     "Snapshot",
     "Table",
+    "WindowEstimates",
     "Written",
     "__version__",
     "current_path",
@@ -254,6 +255,26 @@ class ArrayView:
     @property
     def under_way(self) -> list[int]:
         """Commands under way at each member."""
+    @property
+    def windows(self) -> list[WindowEstimates | None] | None:
+        """What each member guarantees for the rest of its deterministic window.
+
+        None for a member in its non-deterministic window; None in all if drives have no windows.
+        """
+
+@final
+class WindowEstimates:
+    """What an NVM set guarantees for the rest of its deterministic window."""
+
+    @property
+    def reads(self) -> int | None:
+        """Reads of 4 KiB; None for any number."""
+    @property
+    def writes(self) -> int:
+        """Writes, in Optimal Write Size: what one program writes."""
+    @property
+    def time_ns(self) -> int:
+        """Time in nanoseconds."""
 
 @final
 class HostRequest:

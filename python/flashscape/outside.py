@@ -19,6 +19,7 @@ from flashscape._flashscape import (
     CommandEnd,
     HostRequest,
     Meeting,
+    WindowEstimates,
     Written,
 )
 
@@ -33,6 +34,7 @@ __all__ = [
     "CommandEnd",
     "HostRequest",
     "Meeting",
+    "WindowEstimates",
     "Written",
 ]
 

@@ -171,6 +171,7 @@ impl ArrayRun {
 
     /// Draws the first requests of all queue places.
     fn begin(&mut self) -> Result<(), RunError> {
+        self.show_windows();
         self.plan.begin(self.now, UnderWay(&self.under_way), &mut self.acts);
         self.act();
         self.choose_windows();

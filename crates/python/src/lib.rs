@@ -35,7 +35,7 @@ mod _flashscape {
     #[pymodule_export]
     use crate::plan::Plan;
     #[pymodule_export]
-    use crate::plans::{Act, ArrayView, CommandEnd, HostRequest};
+    use crate::plans::{Act, ArrayView, CommandEnd, HostRequest, WindowEstimates};
     #[pymodule_export]
     use crate::policies::{Asked, Candidates, Meeting, Written};
     #[pymodule_export]

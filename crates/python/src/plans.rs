@@ -5,6 +5,7 @@ use crate::function::{Function, note_interrupt, told, unsuitable};
 use drive::array::{
     Array, Asked, Decide, Decision, Ended, MakePlan, News, Seen, Stop, ToMember, Wait,
 };
+use drive::device::Estimates;
 use engine::{Instant, Span};
 use host::Kind;
 use pyo3::Borrowed;
@@ -21,7 +22,7 @@ impl MakePlan for Function {
     fn make(&self, array: Array) -> Result<Box<dyn Decide>, Stop> {
         Python::attach(|py| {
             let under_way = vec![0; array.members as usize];
-            let seen = Seen { now: Instant::START, under_way: &under_way, array };
+            let seen = Seen { now: Instant::START, under_way: &under_way, windows: None, array };
             let plan = self.0.bind(py).call1((ArrayView::of(seen),));
             let plan = plan.map_err(|error| stopped(py, &error))?;
             let plan = Plan::new(&plan).map_err(Stop::Fault)?;
@@ -172,6 +173,27 @@ pub struct ArrayView {
     bytes: u64,
     /// Commands under way at each member.
     under_way: Vec<u32>,
+    /// Estimates of each member's deterministic window; none if the drives have no windows.
+    windows: Option<Vec<Option<WindowEstimates>>>,
+}
+
+/// What a set guarantees for the rest of its deterministic window.
+#[pyclass(frozen, get_all, module = "flashscape._flashscape")]
+#[derive(Clone, Copy)]
+pub struct WindowEstimates {
+    /// Reads of 4 KiB; none for any number.
+    reads: Option<u64>,
+    /// Writes, in Optimal Write Size.
+    writes: u64,
+    /// Time.
+    time_ns: u64,
+}
+
+impl WindowEstimates {
+    fn of(told: Estimates) -> Self {
+        let Estimates { reads, writes, time } = told;
+        Self { reads, writes, time_ns: time.as_ns() }
+    }
 }
 
 impl ArrayView {
@@ -181,6 +203,9 @@ impl ArrayView {
             members: seen.array.members,
             bytes: seen.array.bytes,
             under_way: seen.under_way.to_vec(),
+            windows: seen
+                .windows
+                .map(|windows| windows.iter().map(|told| told.map(WindowEstimates::of)).collect()),
         }
     }
 }

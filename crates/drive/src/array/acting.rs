@@ -8,6 +8,7 @@ use super::plan::act::{Act, Asked, HostId, Timer, UnderWay, Wait, changes};
 use super::requests::{Sent, SentId, ServingId};
 use crate::device::{Completion, RequestId, Window};
 use crate::error::RunError;
+use engine::Span;
 use engine::ids::Id;
 use ftl::RecoveryLevel;
 use host::{Command, Kind, Priority};
@@ -15,12 +16,33 @@ use host::{Command, Kind, Priority};
 impl ArrayRun {
     /// Asks the plan about a request that the host has submitted.
     pub(super) fn ask(&mut self, asked: Asked) {
+        self.show_windows();
         self.plan.asked(self.now, asked, UnderWay(&self.under_way), &mut self.acts);
         self.act();
     }
 
+    /// Shows a plan in Python the windows of its members, if drives have them.
+    #[inline]
+    pub(super) fn show_windows(&mut self) {
+        if let Plan::Outside(plan) = &mut self.plan
+            && self.drives.devices[0].has_windows()
+        {
+            let windows = (0..self.members.count()).map(|member| {
+                let (drive, set) = self.members.place(MemberId(member));
+                let device = self.drives.get_mut(drive);
+                // A drive stays behind the run while nothing happens to it.
+                let behind = self.now - device.now();
+                let mut told = device.window_estimates(set)?;
+                told.time = told.time.checked_sub(behind).unwrap_or(Span::ZERO);
+                Some(told)
+            });
+            plan.show_windows(windows.collect());
+        }
+    }
+
     /// Tells the plan of a moment.
     pub(super) fn wake(&mut self, timer: Timer, number: u64) {
+        self.show_windows();
         let under = UnderWay(&self.under_way);
         self.plan.woken(self.now, (timer, number), under, &mut self.acts);
         self.act();
@@ -184,6 +206,7 @@ impl ArrayRun {
             audit.written(sent.to, sent.command, self.plan.write_of(sent.token));
         }
         let is_read = sent.command.kind == Kind::Read;
+        self.show_windows();
         let under = UnderWay(&self.under_way);
         self.plan.ended(self.now, (sent.to, is_read), of, sent.token, under, &mut self.acts);
         self.act();

@@ -3,6 +3,7 @@
 
 use super::act::{Asked, UnderWay, Wait, WakeId};
 use crate::array::members::MemberId;
+use crate::device::Estimates;
 use engine::{Instant, Slab, Span, typed_id};
 use host::Kind;
 use schemars::JsonSchema;
@@ -79,6 +80,9 @@ pub struct Seen<'a> {
     pub now: Instant,
     /// Commands under way at each member.
     pub under_way: &'a [u32],
+    /// What each member guarantees for the rest of its deterministic window, none outside; and nothing if
+    /// the drives have no windows.
+    pub windows: Option<&'a [Option<Estimates>]>,
     /// What does not change.
     pub array: Array,
 }
@@ -181,6 +185,8 @@ pub struct Outside {
     sent: Slab<SentId, ToMember>,
     /// Numbers of the moments of which it wants to be told.
     wakes: Slab<WakeId, u64>,
+    /// The windows of members, as the plan sees them next.
+    windows: Option<Vec<Option<Estimates>>>,
     /// The reason for which the plan is told nothing any more.
     stop: Option<Stop>,
 }
@@ -211,9 +217,15 @@ impl Outside {
             holds: false,
             sent: Slab::default(),
             wakes: Slab::default(),
+            windows: None,
             stop,
             array,
         })
+    }
+
+    /// Shows the plan the windows of its members, by what these guarantee.
+    pub(in crate::array) fn show_windows(&mut self, windows: Vec<Option<Estimates>>) {
+        self.windows = Some(windows);
     }
 
     /// Tells the plan of something, and keeps what it decides, unless it has stopped.
@@ -221,7 +233,8 @@ impl Outside {
         if self.stop.is_some() {
             return;
         }
-        let seen = Seen { now, under_way: under.0, array: self.array };
+        let windows = self.windows.as_deref();
+        let seen = Seen { now, under_way: under.0, windows, array: self.array };
         match self.plan.decide(seen, news) {
             Ok(decisions) => self.decisions = decisions,
             Err(Stop::Fault(fault)) => self.fail(&fault),
