@@ -4,7 +4,7 @@ use super::beside::{Refused, refuse};
 use crate::config::DriveConfig;
 use crate::experiment::Experiment;
 use ftl::{
-    BackgroundBegins, GcConfig, Layout, PartialWrites, ScrubTask, Stream, StreamSharing,
+    BackgroundBegins, BinChoice, GcConfig, Layout, PartialWrites, ScrubTask, Stream, StreamSharing,
     Superblocks,
 };
 use nand::Geometry;
@@ -59,7 +59,7 @@ fn refused_of_collection(gc: &GcConfig) -> [Refused; 6] {
     ]
 }
 
-fn refused_of_rest(drive: &DriveConfig) -> [Refused; 9] {
+fn refused_of_rest(drive: &DriveConfig) -> [Refused; 10] {
     let ftl = &drive.ftl;
     [
         (
@@ -96,6 +96,11 @@ fn refused_of_rest(drive: &DriveConfig) -> [Refused; 9] {
             ftl.summary_page,
             "superblocks have no summary (ftl.summary_page)",
             "leave summary_page out",
+        ),
+        (
+            ftl.allocation.choice == BinChoice::LeastBusy,
+            "the operations of all dies of a superblock are not counted (ftl.allocation.choice is least-busy)",
+            "choose choice = \"least-queued\"",
         ),
         (
             ftl.allocation.streams == StreamSharing::Shared,

@@ -1882,6 +1882,7 @@ fn superblocks_refuse_what_they_do_not_support() {
         (&[("recovery.map", "scan")], "", "recovery out"),
         (&[("ftl.partial_writes", "plane")], "", "\"controller\""),
         (&[("ftl.summary_page", "true")], "", "summary_page out"),
+        (&[("ftl.allocation.choice", "least-busy")], "", "choose choice = \"least-queued\""),
         (&[("ftl.allocation.streams", "shared")], "", "\"separate\""),
         (&[("ftl.allocation.pool", "die")], "", "pool = \"drive\""),
         (&[("ftl.allocation.bin", "die")], "", "allocation.bin out"),
