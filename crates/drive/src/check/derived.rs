@@ -56,18 +56,24 @@ impl Checked {
             },
             "notes": self.notes,
         });
-        for (key, figures) in [
-            ("array", self.array(experiment)),
-            ("superblocks", superblocks::derived(layout, &self.geometry)),
-            ("sets", sets::derived(experiment, layout, &self.geometry)),
-            ("windows", windows::derived(experiment, layout)),
-            ("pressure", pressure::derived(experiment, self)),
-        ] {
+        for (key, figures) in self.of_parts(experiment) {
             if let Some(figures) = figures {
                 derived[key] = figures;
             }
         }
         derived
+    }
+
+    /// The figures of parts that not every drive has.
+    fn of_parts(&self, experiment: &Experiment) -> [(&'static str, Option<Value>); 5] {
+        let (layout, geometry) = (&self.layout, &self.geometry);
+        [
+            ("array", self.array(experiment)),
+            ("superblocks", superblocks::derived(layout, geometry)),
+            ("sets", sets::derived(experiment, layout, geometry)),
+            ("windows", windows::derived(experiment, layout)),
+            ("pressure", pressure::derived(experiment, layout, geometry, self.program_ns())),
+        ]
     }
 
     /// The members of an array; `None` for one drive.
@@ -102,7 +108,7 @@ impl Checked {
     }
 
     /// Mean time for which a program command occupies its flash unit, in nanoseconds.
-    pub(super) fn program_ns(&self) -> f64 {
+    fn program_ns(&self) -> f64 {
         let transfer = self.timing.transfer(self.layout.row_bytes()).as_ns() as f64;
         mean(self.by_page_type(|page| self.timing.program(page))) + transfer
     }

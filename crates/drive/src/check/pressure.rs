@@ -1,9 +1,9 @@
 //! Contradictions of the limit of outstanding programs.
 
-use super::Checked;
 use super::beside::{Refused, refuse};
 use crate::experiment::Experiment;
 use ftl::{BackgroundBegins, BinChoice, Blocking, Layout, PartialWrites};
+use nand::Geometry;
 use serde_json::{Value, json};
 use settings::Problems;
 
@@ -37,22 +37,26 @@ pub fn note(experiment: &Experiment, layout: &Layout) -> Option<String> {
 }
 
 /// The programs of an NVM set that may be outstanding beside its flash units, and the writes that these
-/// allow; `None` without a limit.
-pub fn derived(experiment: &Experiment, checked: &Checked) -> Option<Value> {
+/// allow, if a program takes so many nanoseconds; `None` without a limit.
+pub fn derived(
+    experiment: &Experiment,
+    layout: &Layout,
+    geometry: &Geometry,
+    program_ns: f64,
+) -> Option<Value> {
     let limit = experiment.drive.ftl.pressure?;
-    let geometry = &checked.geometry;
     let level = experiment.drive.concurrency.program;
-    let sets = checked.layout.set_count();
-    let command = (checked.layout.row_bytes() / geometry.page_bytes) as u32;
+    let sets = layout.set_count();
+    let command = (layout.row_bytes() / geometry.page_bytes) as u32;
     let planes = geometry.planes_in(level).unwrap_or(1).max(command);
     let units = geometry.planes() / planes / sets;
     let most = limit.programs.min(units);
-    let bytes = f64::from(most) * checked.layout.row_bytes() as f64;
+    let bytes = f64::from(most) * layout.row_bytes() as f64;
     Some(json!({
         "programs": limit.programs,
         "flash_units": units,
         "programming_at_most": most,
-        "programmed_bytes_per_second": bytes * 1e9 / checked.program_ns(),
+        "programmed_bytes_per_second": bytes * 1e9 / program_ns,
     }))
 }
 
