@@ -5,6 +5,8 @@ use crate::common::{
     BY_HAND, Bench, Done, Override, experiment, mean_ns, run, run_fast, set, stats, try_experiment,
 };
 use drive::RequestId;
+use drive::device::Window;
+use engine::{Instant, Span};
 use ftl::{SetId, Source};
 use host::Kind;
 use metrics::State;
@@ -150,6 +152,21 @@ fn a_limit_that_is_never_reached_changes_nothing() {
         assert_eq!(without.measured().pressure(SetId(0)), None);
         let counts = with.measured().pressure(SetId(0)).expect("programs are limited");
         assert!(counts.programs > 1_000 && counts.waited == 0, "{drive:?}: {counts:?}");
+    }
+}
+
+#[test]
+fn a_die_at_work_is_busier_than_an_idle_one() {
+    for (choice, expected) in [("round-robin", 0), ("least-queued", 0), ("least-busy", 1)] {
+        let more = [set("ftl.allocation.choice", choice), set("precondition.fill", "sequential")];
+        let mut bench = Bench::filled(&dies(2, &more));
+        // The fill went round and ended with the last die. Die 0 is read, and nothing waits for it.
+        bench.submit(0, Kind::Read, 0, PAGE);
+        bench.submit(10 * US, Kind::Write, 101 * PAGE, PAGE);
+        bench.settle();
+        let layout = &bench.device.ftl().layout;
+        let at = bench.device.ftl().lookup(ftl::Lpn(101)).expect("it was written");
+        assert_eq!(layout.bin(layout.block(at)).0, expected, "{choice}");
     }
 }
 
@@ -393,4 +410,71 @@ fn a_program_does_not_keep_its_credit_for_reads_of_a_busy_die() {
     // In turn, the busy die gets both credits, and keeps them.
     let blind = written("round-robin");
     assert!(blind < expected / 50, "{blind} writes of {expected}");
+}
+
+/// A host gives up windows that close, at random: credits that are kept for GC of a closing set go to
+/// others then. The audit finds what waits in vain.
+#[test]
+fn credits_go_on_when_a_window_is_given_up() {
+    let (mut asked, mut begun, mut moved) = (0, 0, 0);
+    for seed in 0..100u64 {
+        let more = [
+            limit([1, 2, 3][(seed % 3) as usize]),
+            set("ftl.windows", "{ dtwin = \"1 s\", ndwin_low = \"0 ms\", ndwin_high = \"50 ms\" }"),
+            set("ftl.gc.foreground", "2 blocks"),
+            set("ftl.gc.background", "6 blocks"),
+            set("ftl.gc.stop", "8 blocks"),
+            set("workload[0].nvm_set", 1),
+            set("ftl.over_provisioning.exported", "7 MiB"),
+        ];
+        println!("seed {seed}");
+        let mut bench = Bench::filled(&sets(&more));
+        let mut dice = engine::Streams::new(seed).stream("windows");
+        let gap = [150, 400, 900][(seed / 9 % 3) as usize];
+        let choices = [12, 60, 200][(seed / 3 % 3) as usize];
+        let (depth, mut now) = ([1, 3, 8, 32][(seed % 4) as usize], 0);
+        for _ in 0..4_000 {
+            now += dice.below(gap * US);
+            bench.until(now);
+            let at = Instant::START + Span::from_ns(now);
+            match dice.below(choices) {
+                0 => bench.device.set_window(at, SetId(0), Window::Dtwin),
+                1 => bench.device.set_window(at, SetId(0), Window::Ndwin),
+                _ if bench.device.outstanding() < depth => {
+                    let half = dice.below(2) * (7 << 19);
+                    bench.submit(now, Kind::Write, half + dice.below(890) * PAGE, PAGE);
+                }
+                _ => {}
+            }
+        }
+        let counts = bench.device.window_records(SetId(0)).expect("it has windows").0;
+        (asked, begun) = (asked + counts.asked, begun + counts.begun);
+        moved += bench.device.ftl().tally.moved;
+    }
+    println!("{asked} windows asked for, {begun} begun, {moved} units moved");
+    assert!(begun > 100 && asked > begun + 100 && moved > 10_000);
+}
+
+/// Hosts write without a pause, and their data would take each credit before GC in the background.
+#[test]
+fn a_set_that_closes_gives_its_collection_the_credits() {
+    let text = "[[workload]]\nname = \"writes\"\nreads = \"0 %\"\nsize = \"4 KiB\"\nqueue_depth = 8\n\
+                [run]\ntime = \"600 ms\"\nwindows = { dtwin = \"40 ms\", ndwin = \"20 ms\" }\n";
+    let more = [
+        limit(1),
+        set("ftl.windows", "{ dtwin = \"1 s\", ndwin_low = \"0 ms\", ndwin_high = \"20 ms\" }"),
+        set("ftl.gc.foreground", "2 blocks"),
+        set("ftl.gc.background", "15 blocks"),
+        set("ftl.gc.stop", "16 blocks"),
+        set("ftl.over_provisioning.reserved", "35 %"),
+        set("precondition.fill", "random"),
+        set("precondition.age.overwrites", 0.5),
+    ];
+    let run = run(&experiment(text, &dies(2, &more)));
+    let counts = run.device().window_records(SetId(0)).expect("it has windows").0;
+    println!("{counts:?}");
+    // A set closes within the collection of a block: a read and a program for each of its 16 pages,
+    // and an erase.
+    assert!(counts.begun > 5, "{counts:?}");
+    assert!(counts.longest_wait <= Span::from_us(2 * (16 * 425 + 1_500)), "{counts:?}");
 }

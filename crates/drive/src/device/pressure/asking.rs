@@ -19,8 +19,11 @@ impl Base {
         let has_bin = self.space.has_available(pool);
         let pressure = self.space.pressure.as_mut().expect("programs are limited");
         if has_bin && !pressure.take(now, set, Writer::Pool(pool)) {
-            self.hold(pool);
-            self.call_waiting(set);
+            match pressure.is_free(set) {
+                // It waits if that is kept for another one.
+                true => self.call_waiting(set),
+                false => self.hold(pool),
+            }
             return false;
         }
         if !has_bin {
@@ -117,6 +120,13 @@ impl Base {
         }
     }
 
+    /// The same, for a set.
+    pub fn call_for_credits_of(&mut self, set: SetId) {
+        if self.space.pressure.is_some() {
+            self.call_waiting(set);
+        }
+    }
+
     #[cold]
     #[inline(never)]
     fn call_waiting(&mut self, set: SetId) {
@@ -174,9 +184,15 @@ impl Base {
         }
     }
 
-    /// Lets programs of background GC start before host data that waits for a credit.
+    /// Counts the waits of host data that got no credit, and lets programs of background GC start before
+    /// it.
     pub fn end_calls_for_credits(&mut self, set: SetId) {
-        if self.space.pressure.as_ref().is_some_and(|pressure| pressure.has_pools(set)) {
+        let pressure = self.space.pressure.as_ref().expect("programs are limited");
+        let pools: Vec<PoolId> = pressure.pools(set).collect();
+        for pool in &pools {
+            self.hold(*pool);
+        }
+        if !pools.is_empty() {
             self.raise_programs(set);
         }
     }

@@ -58,15 +58,15 @@ pub struct Pressure {
 #[derive(Clone)]
 struct Credits {
     taken: u32,
-    /// Programs whose bin has space again, each with the moment from which it has waited; pools; and bins.
+    /// Programs whose bin has space again; pools; and bins, each with the moment from which it has waited.
     /// Of programs and bins, the oldest is first.
     late: Vec<(OpId, Instant)>,
-    pools: Vec<PoolId>,
-    bins: VecDeque<BinId>,
+    pools: Vec<(PoolId, Instant)>,
+    bins: VecDeque<(BinId, Instant)>,
     /// Reads of collections that have not ended, and their bins.
     reads: Vec<(BinId, OpId)>,
-    /// The writer that was called, until it takes its credit.
-    called: Option<Writer>,
+    /// The writer that was called, until it takes its credit, and the moment from which it has waited.
+    called: Option<(Writer, Instant)>,
     counts: PressureCounts,
     /// The moment up to which time is counted.
     counted: Instant,
@@ -126,14 +126,14 @@ impl Pressure {
     pub fn has_waiting(&self, set: SetId) -> bool {
         self.sets[set].has_waiting()
     }
-    /// True if host data waits for a credit of a set.
-    pub fn has_pools(&self, set: SetId) -> bool {
-        !self.sets[set].pools.is_empty()
+    /// Pools whose host data waits for a credit of a set.
+    pub fn pools(&self, set: SetId) -> impl Iterator<Item = PoolId> {
+        self.sets[set].pools.iter().map(|(pool, _)| *pool)
     }
 
     /// True if host data of a pool waits for a credit of a set.
     pub fn awaits(&self, set: SetId, pool: PoolId) -> bool {
-        self.sets[set].pools.contains(&pool)
+        self.sets[set].pools.iter().any(|(of, _)| *of == pool)
     }
 
     /// Takes a credit for a writer; false if it must wait. It is called then.
@@ -143,19 +143,20 @@ impl Pressure {
     pub fn take(&mut self, now: Instant, set: SetId, writer: Writer) -> bool {
         let is_free = self.is_free(set);
         let of = &mut self.sets[set];
-        let is_called = of.called == Some(writer);
+        let called = of.called.filter(|(called, _)| *called == writer);
+        let is_called = called.is_some();
         let others = of.reads.iter().filter(|(bin, _)| Writer::Collection(*bin) != writer).count();
         let left = self.most.saturating_sub(of.taken) as usize;
         if !is_free || !is_called && (of.has_waiting() || left <= others) {
-            of.wait(writer);
+            of.wait(now, writer);
             return false;
         }
         of.count_time(now, self.most);
         of.taken += 1;
         of.counts.programs += 1;
-        if is_called {
+        if let Some((_, since)) = called {
             of.called = None;
-            of.counts.waited += 1;
+            of.counts.waited += u64::from(now > since);
         }
         true
     }
@@ -194,7 +195,7 @@ impl Pressure {
 
     /// A pool has no data any more that waits for a credit.
     pub fn forget(&mut self, set: SetId, pool: PoolId) {
-        self.sets[set].pools.retain(|of| *of != pool);
+        self.sets[set].pools.retain(|(of, _)| *of != pool);
     }
 
     /// What goes on now, if a credit is free and something waits. A writer may take it until
@@ -208,21 +209,17 @@ impl Pressure {
         if let Some((at, _)) = ranks.min_by_key(|(_, (id, _))| order.rank(*id)) {
             of.count_time(now, self.most);
             of.taken += 1;
-            of.counts.waited += 1;
             let (id, since) = of.late.remove(at);
+            of.counts.waited += u64::from(now > since);
             return Some(Next::Late(id, since));
         }
-        let first = of.bins.iter().position(|bin| order.goes_first(*bin));
-        let writer = match first {
-            Some(first) => of.bins.remove(first).map(Writer::Collection),
+        let first = of.bins.iter().position(|(bin, _)| order.goes_first(*bin));
+        of.called = match first {
+            Some(first) => of.take_bin(first),
             None if self.most - of.taken <= of.kept(order) => None,
-            None => {
-                let pool = of.oldest(order).map(Writer::Pool);
-                pool.or_else(|| of.bins.pop_front().map(Writer::Collection))
-            }
+            None => of.oldest(order).or_else(|| of.take_bin(0)),
         };
-        of.called = writer;
-        writer.map(Next::Writer)
+        of.called.map(|(writer, _)| Next::Writer(writer))
     }
 
     /// True if something waits for a credit of a set that is neither taken nor kept. A bin that comes to
@@ -272,26 +269,43 @@ impl Credits {
         !(self.late.is_empty() && self.pools.is_empty() && self.bins.is_empty())
     }
 
-    /// Number of credits that are kept for collections in the foreground whose reads have begun.
+    /// Number of credits that are kept: one for each bin whose collection is in the foreground, and of
+    /// which a read has begun.
     fn kept(&self, order: &impl Order) -> u32 {
-        let is_kept = |of: &&(BinId, OpId)| order.goes_first(of.0) && order.has_begun(of.1);
-        self.reads.iter().filter(is_kept).count() as u32
+        let has_begun = |of: &(BinId, OpId)| order.has_begun(of.1);
+        let is_first = |at: &usize| {
+            let (bin, _) = self.reads[*at];
+            let earlier = self.reads[..*at].iter().any(|of| of.0 == bin && has_begun(of));
+            order.goes_first(bin) && has_begun(&self.reads[*at]) && !earlier
+        };
+        (0..self.reads.len()).filter(is_first).count() as u32
     }
 
-    fn wait(&mut self, writer: Writer) {
+    fn wait(&mut self, now: Instant, writer: Writer) {
         match writer {
-            Writer::Pool(pool) if !self.pools.contains(&pool) => self.pools.push(pool),
-            Writer::Collection(bin) if !self.bins.contains(&bin) => self.bins.push_back(bin),
+            Writer::Pool(pool) if !self.pools.iter().any(|of| of.0 == pool) => {
+                self.pools.push((pool, now));
+            }
+            Writer::Collection(bin) if !self.bins.iter().any(|of| of.0 == bin) => {
+                self.bins.push_back((bin, now));
+            }
             _ => {}
         }
     }
 
+    /// Takes a bin that waits.
+    fn take_bin(&mut self, at: usize) -> Option<(Writer, Instant)> {
+        let (bin, since) = self.bins.remove(at)?;
+        Some((Writer::Collection(bin), since))
+    }
+
     /// Takes the pool whose first data has waited longest, and forgets those without data.
-    fn oldest(&mut self, order: &impl Order) -> Option<PoolId> {
-        self.pools.retain(|pool| order.since(*pool).is_some());
+    fn oldest(&mut self, order: &impl Order) -> Option<(Writer, Instant)> {
+        self.pools.retain(|(pool, _)| order.since(*pool).is_some());
         let ages = self.pools.iter().enumerate();
-        let (at, _) = ages.min_by_key(|(_, pool)| (order.since(**pool), **pool))?;
-        Some(self.pools.swap_remove(at))
+        let (at, _) = ages.min_by_key(|(_, (pool, _))| (order.since(*pool), *pool))?;
+        let (pool, since) = self.pools.swap_remove(at);
+        Some((Writer::Pool(pool), since))
     }
 
     fn count_time(&mut self, now: Instant, most: u32) {

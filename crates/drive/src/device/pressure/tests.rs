@@ -66,7 +66,8 @@ impl Naive {
         let first = able.min_by_key(|at| key(*at))?;
         // A credit is kept for each bin in the foreground that reads, but not from others like it.
         let is_kept = |of: &&(u32, u32)| of.0 & order.foreground != 0 && of.1 & order.begun != 0;
-        let kept = self.reads.iter().filter(is_kept).count() as u32;
+        let bins = self.reads.iter().filter(is_kept).map(|of| of.0);
+        let kept = bins.collect::<std::collections::BTreeSet<u32>>().len() as u32;
         if key(first).0 > 0 && most - self.taken <= kept {
             return None;
         }

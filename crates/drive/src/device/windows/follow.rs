@@ -31,6 +31,8 @@ impl Device {
         if let Some(next) = next {
             self.base.time.agenda.schedule(next, Event::Window(set), 0);
         }
+        // A set that is about to begin a deterministic window keeps credits for all of its GC.
+        self.base.call_for_credits_of(set);
     }
 
     /// True if the drive has windows.
