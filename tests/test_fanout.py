@@ -33,6 +33,15 @@ class Drive:
         first = next(at for at, (arrived, _) in enumerate(self.reads) if arrived >= moment)
         return self.reads[(first + more) % len(self.reads)][1]
 
+    def asked(self, moment: int, count: int = 1) -> tuple[int, int]:
+        """The slowest latency of the next reads at or after a moment, and the end of the last."""
+        first = bisect_left(self.reads, (moment, 0))
+        later = self.reads[first : first + count]
+        # Behind its last read, the drive goes on with its first one.
+        span = self.reads[-1][0] - self.reads[0][0]
+        later += [(arrived + span, ns) for arrived, ns in self.reads[: count - len(later)]]
+        return max(ns for _, ns in later), max(sum(read) for read in later)
+
 
 def latency_of(samples: list[int]) -> Latency:
     """Return latencies whose buckets are exact."""
@@ -52,10 +61,27 @@ def drives_of(count: int, seed: int, share: float = 0.2, reads: int = 40) -> lis
     return [Drive([read() for _ in range(reads)]) for _ in range(count)]
 
 
+def time_of(drives: list[Drive]) -> tuple[int, int]:
+    """Return the time in which all have reads."""
+    begin = max(drive.reads[0][0] for drive in drives)
+    return begin, min(drive.reads[-1][0] for drive in drives)
+
+
+def stages_of(drives: list[Drive], moment: int, counts: list[list[int]]) -> list[int]:
+    """Return the slowest latency of each stage of a query, if it asks drives for so many reads."""
+    begin, end = time_of(drives)
+    slowest = []
+    for each in counts:
+        asked = [drive.asked(moment, n) for drive, n in zip(drives, each, strict=True) if n]
+        slowest.append(max(ns for ns, _ in asked))
+        ended = max(at for _, at in asked)
+        moment = begin + (ended - begin) % (end - begin)
+    return slowest
+
+
 def sampled(wanted: Queries, drives: list[Drive]) -> list[int]:
     """Return the moments at which queries begin, as the module draws them."""
-    begin = max(drive.reads[0][0] for drive in drives)
-    end = min(drive.reads[-1][0] for drive in drives)
+    begin, end = time_of(drives)
     drawn = random.Random("7 fleet.fanout.moments")
     return [begin + (drawn.getrandbits(53) * (end - begin) >> 53) for _ in range(wanted.queries)]
 
@@ -182,22 +208,106 @@ def test_drives_in_step_are_slow_together_however_many_are_asked():
     assert found.figures(100)["slow_apart"] > 0.99
 
 
-def test_a_stage_begins_when_the_slowest_read_before_has_ended():
-    # All drives alternate every 10 us, and each read takes 9 us or 11 us.
+def test_a_stage_begins_when_all_reads_before_have_ended():
+    # All drives alternate every 10 us, and each read takes 9 us or 11 us. A fast read has ended
+    # when the slow one after it arrives; a slow read has not when the fast one after it does.
     period = 10_000
     both = [Drive([(at * period, 9_000 + 2_000 * (at % 2)) for at in range(1_001)])] * 3
-    found = moments.asked(Queries((2,), stages=2, queries=500), both, 9_500, 7).figures(2)
-    # A query in a fast period begins its second stage in the same or in the next period.
-    begin, end = 0, 1_000 * period
-    drawn = random.Random("7 fleet.fanout.moments")
-    naive = []
-    for _ in range(500):
-        moment = begin + (drawn.getrandbits(53) * (end - begin) >> 53)
-        first = both[0].at(moment)
-        naive.append(first + both[0].at(begin + (moment + first - begin) % (end - begin)))
-    assert found["mean_moments_ns"] == sum(naive) / 500
-    slow_ones = sum(each != 18_000 for each in naive)
-    assert found["slow_moments"] == slow_ones / 500
+    wanted = Queries((2,), stages=2, queries=500)
+    found = moments.asked(wanted, both, 9_500, 7).figures(2)
+    first = [both[0].at(moment) for moment in sampled(wanted, both)]
+    assert found["mean_moments_ns"] == sum(first) / 500 + 11_000
+    assert found["slow_moments"] == 1.0
+
+
+@pytest.mark.parametrize("reads", [1, 2, 3])
+def test_no_read_is_taken_twice_by_the_stages_of_a_query(reads):
+    # Latencies are different powers of two, and gaps are longer than all of them together.
+    drives = [
+        Drive([(at * 10**9 + 10**8 * n, 1 << (3 * at + n)) for at in range(8)]) for n in range(3)
+    ]
+    for seed in range(100):
+        wanted = Queries((reads,), stages=5, queries=1)
+        found = moments.asked(wanted, drives, FAST, seed).figures(reads)
+        assert int(found["mean_moments_ns"]).bit_count() == 5
+
+
+def test_a_read_that_takes_no_time_is_not_taken_twice():
+    drives = [Drive([(at * 1_000, 0 if at % 2 else 8) for at in range(101)])] * 2
+    wanted = Queries((2,), stages=4, queries=200)
+    assert moments.asked(wanted, drives, 4, 7).figures(2)["mean_moments_ns"] == 16
+
+
+@pytest.mark.parametrize(("reads", "count"), [(3, 1), (4, 2), (6, 2), (7, 3)])
+def test_stages_over_equal_drives_are_those_of_one_drive(reads, count):
+    # Whichever drives answer one read more: all have the same reads, which are rare.
+    drawn = random.Random(16)
+    read_of = [(drawn.randrange(10**9), drawn.randrange(1_000_000)) for _ in range(60)]
+    drives, wanted = [Drive(read_of)] * 3, Queries((reads,), stages=4, queries=300)
+    found = moments.asked(wanted, drives, 800_000, 7).figures(reads)
+    naive = [stages_of(drives, at, [[count] * 3] * 4) for at in sampled(wanted, drives)]
+    totals = sorted(sum(each) for each in naive)
+    assert found["mean_moments_ns"] == sum(totals) / 300
+    assert found["p90_moments_ns"] == totals[269]
+    assert found["slow_moments"] == sum(max(each) > 800_000 for each in naive) / 300
+
+
+@pytest.mark.parametrize("reads", [1, 2, 3, 5, 6])
+def test_stages_begin_at_the_ends_of_the_drives_that_were_chosen(reads):
+    # Most queries meet the first read behind a pause. It is slower the sooner it comes. Behind it
+    # a drive has many reads that get slower with time, which tell when the second stage began.
+    number, queries, pause = 4, 800, 90_000_000
+
+    def reads_of(n: int) -> list[tuple[int, int]]:
+        begin = pause + n * 1_000_000
+        dense = [(at, (at - pause) // 10) for at in range(begin + 50_000, 100_000_000, 50_000)]
+        return [(n, 1), (begin, 40_000 - n * 10_000), *dense, (100_000_000, 1)]
+
+    drives = [Drive(reads_of(n)) for n in range(number)]
+    wanted = Queries((reads,), stages=2, queries=queries)
+    every, chosen = divmod(reads, number)
+    ways = [
+        [every + (at in with_more) for at in range(number)]
+        for with_more in itertools.combinations(range(number), chosen)
+    ]
+    mean = variance = 0.0
+    for moment in sampled(wanted, drives):
+        totals = [
+            sum(stages_of(drives, moment, list(both))) for both in itertools.product(ways, ways)
+        ]
+        expected = sum(totals) / len(totals)
+        mean += expected / queries
+        variance += sum((each - expected) ** 2 for each in totals) / len(totals) / queries**2
+    found = moments.asked(wanted, drives, FAST, 7).figures(reads)
+    assert abs(found["mean_moments_ns"] - mean) < 4 * math.sqrt(variance)
+
+
+def test_stages_of_independent_drives_are_slow_as_independent_reads():
+    # A read of a drive each 100 ms, which takes less than 1 ms.
+    drawn, count, p, queries = random.Random(18), 20_000, 0.03, 2_000
+
+    def reads() -> list[tuple[int, int]]:
+        latency = [SLOW if drawn.random() < p else FAST for _ in range(count)]
+        return [(drawn.randrange(count * 10**8), ns) for ns in latency]
+
+    drives, wanted = [Drive(reads()) for _ in range(8)], Queries((1, 4, 8), 3, queries)
+    found = moments.asked(wanted, drives, FAST, 7)
+    for k in wanted.reads:
+        share = 1 - (1 - p) ** (3 * k)
+        # The error of the sampled queries, and that of the reads, of which a query takes 3 k.
+        error = math.sqrt(share * (1 - share) * (1 / queries + 3 * k / (8 * count)))
+        assert abs(found.figures(k)["slow_moments"] - share) < 4 * error, k
+        assert found.figures(k)["slow_apart"] == pytest.approx(share, rel=0.1)
+
+
+def test_a_query_that_takes_longer_than_the_drives_have_is_refused():
+    drives = [Drive([(at * 1_000, 100) for at in range(11)])] * 2
+    # The first stage takes 100 to 1,100 ns, and each other one 1,000 ns.
+    asked = moments.asked(Queries((2,), stages=9, queries=300), drives, FAST, 7)
+    assert asked.figures(2)["mean_moments_ns"] == 900
+    told = moments.asked(Queries((1, 2), stages=12, queries=300), drives, FAST, 7).why_not
+    assert told is not None
+    assert "a query of 12 stages takes longer than the time that the drives have in common" in told
 
 
 def test_drives_that_never_read_together_are_told():

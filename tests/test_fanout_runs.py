@@ -17,7 +17,7 @@ import pytest
 
 import flashscape as fs
 from flashscape.errors import ConfigError, OutputError
-from test_fanout import FAST, SLOW, Drive
+from test_fanout import FAST, SLOW, Drive, stages_of, time_of
 
 SLOT_NS = 1_000_000
 """Time from a read to the next one of hand-made runs, in which all reads come in step."""
@@ -171,27 +171,16 @@ def test_stages_over_sets_are_those_of_a_naive_model(tmp_path, drawn):
         Drive([read for part in parts if part.nvm_set == number for read in part.reads])
         for number in (1, 2, 3)
     ]
-    begin, end = time_of(naive)
     limit, latencies, slow = found.fanout.slow_above_ns, [], 0
     for moment in moments_of(naive, 200):
-        # All three are asked, and the next stage begins behind the slowest of them.
-        total, is_slow = 0, False
-        for _ in range(3):
-            at = begin + (moment + total - begin) % (end - begin)
-            slowest = max(drive.at(at) for drive in naive)
-            total, is_slow = total + slowest, is_slow or slowest > limit
-        latencies.append(total)
-        slow += is_slow
+        # All three are asked for one read, three times.
+        slowest = stages_of(naive, moment, [[1, 1, 1]] * 3)
+        latencies.append(sum(slowest))
+        slow += max(slowest) > limit
     (row,) = found.fanout.rows
     assert row["mean_moments_ns"] == pytest.approx(sum(latencies) / 200, rel=1e-12)
     assert row["slow_moments"] == slow / 200
     assert row["p50_moments_ns"] == sorted(latencies)[99]
-
-
-def time_of(drives: list[Drive]) -> tuple[int, int]:
-    """Return the time in which all have reads."""
-    begin = max(drive.reads[0][0] for drive in drives)
-    return begin, min(drive.reads[-1][0] for drive in drives)
 
 
 def moments_of(drives: list[Drive], queries: int) -> list[int]:

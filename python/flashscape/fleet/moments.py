@@ -3,8 +3,11 @@
 A query begins at a moment of the time in which all drives have reads. A stage of *k* reads asks *k*
 different drives, chosen at random, for the first read that arrives at that moment or after it. If
 there are only *n* < *k* drives, the reads are spread evenly: each drive answers the next k // n
-reads, and k mod n drives, chosen at random, one more. The next stage begins when the slowest read
-of the stage would have ended; behind the end of the time, it goes on at its beginning.
+reads, and k mod n drives, chosen at random, one more. The next stage begins when all reads of the
+stage have ended; behind the end of the time, it goes on at its beginning.
+
+The latency of a query is the sum over its stages of the slowest latency. The time until a source
+sends its next read is not part of it.
 """
 
 from __future__ import annotations
@@ -65,6 +68,15 @@ class _Course(NamedTuple):
         return self.begin + (moment - self.begin) % (self.end - self.begin)
 
 
+class _Rest(NamedTuple):
+    """Times from some moments to the ends of reads, which tell when the next stage begins."""
+
+    lasting: list[int]
+    """Time to the latest end of the reads that each drive answers, at each moment; 0 without."""
+    further: list[list[int]]
+    """Times to the ends of the next read of each drive, in the order of their latencies."""
+
+
 class _Answers(NamedTuple):
     """Answers of all drives at some moments, each to ``every`` reads and perhaps to one more."""
 
@@ -74,6 +86,23 @@ class _Answers(NamedTuple):
     """Latencies of the next read of each drive, rising, at each moment."""
     slow: list[tuple[float, float]]
     """Of each drive, the shares of moments with a slow read, without and with the next one."""
+    rest: _Rest | None
+    """Ends of the reads; None for queries of one stage, which need none."""
+
+
+class _Draws(NamedTuple):
+    """Random numbers of the queries of one number of reads."""
+
+    ranks: random.Random
+    """Choice of the slowest drive of a stage."""
+    others: random.Random
+    """Choice of the drives that are asked beside it."""
+
+    @classmethod
+    def of(cls, seed: int, reads: int) -> _Draws:
+        """Return the streams of a number of reads, each with a name of its own."""
+        names = ("drives", "others")
+        return cls(*(random.Random(f"{seed} fleet.fanout.{name} {reads}") for name in names))
 
 
 def asked(
@@ -100,16 +129,25 @@ def asked(
         return Asked(why)
     drawn = random.Random(f"{seed} fleet.fanout.moments")
     moments = [course.at(drawn.getrandbits(_BITS)) for _ in range(wanted.queries)]
-    every, first = 0, _answers(drives, moments, 0, limit)
+    several = wanted.stages > 1
+    every, first = 0, _answers(drives, moments, 0, limit, rest=several)
     shares = [share for _, share in first.slow]
     rows = {}
     for reads in sorted(wanted.reads):
         if reads // len(drives) != every:
             # Numbers of reads in between have the same first stage.
             every = reads // len(drives)
-            first = _answers(drives, moments, every, limit)
+            first = _answers(drives, moments, every, limit, rest=several)
         queries = _Queries(course, drives, limit, seed, reads)
-        rows[reads] = queries.figures(wanted.stages, moments, first)
+        figures = queries.figures(wanted.stages, moments, first)
+        if figures is None:
+            why = (
+                f"a query of {wanted.stages} stages takes longer than the time that the "
+                f"{noun.many} have in common, so that it would take reads twice; ask for fewer "
+                "stages, or run longer"
+            )
+            return Asked(why)
+        rows[reads] = figures
     return Asked(None, sum(shares) / len(shares), rows)
 
 
@@ -132,24 +170,28 @@ class _Queries(NamedTuple):
         """Number of drives that answer one more."""
         return self.reads % len(self.drives)
 
-    def figures(self, stages: int, moments: list[int], first: _Answers) -> dict[str, Any]:
-        """Return the share of slow queries, and mean and quantiles of their latencies."""
-        drawn = random.Random(f"{self.seed} fleet.fanout.drives {self.reads}")
-        table = _slowest(len(self.drives), self.chosen)
-        latencies, has_slow, answers = [0] * len(moments), [False] * len(moments), first
+    def figures(self, stages: int, moments: list[int], first: _Answers) -> dict[str, Any] | None:
+        """Return the share of slow queries, and mean and quantiles of their latencies.
+
+        None if a query takes longer than the course, so that it would take reads twice.
+        """
+        draws, table = _Draws.of(self.seed, self.reads), _slowest(len(self.drives), self.chosen)
+        latencies, has_slow = [0] * len(moments), [False] * len(moments)
+        lasting, begun, answers = [0] * len(moments), moments, first
         for stage in range(stages):
             if stage:
                 begun = [
                     self.course.within(moment + so_far)
-                    for moment, so_far in zip(moments, latencies, strict=True)
+                    for moment, so_far in zip(moments, lasting, strict=True)
                 ]
-                answers = _answers(self.drives, begun, self.every, self.limit)
-            for at, slowest in enumerate(answers.slowest):
-                if self.chosen:
-                    rank = bisect_right(table, drawn.getrandbits(_BITS))
-                    slowest = max(slowest, answers.further[at][rank])
+                answers = _answers(self.drives, begun, self.every, self.limit, rest=True)
+            for at in range(len(moments)):
+                slowest, until_ended = self._asked(answers, at, table, draws)
                 latencies[at] += slowest
                 has_slow[at] |= slowest > self.limit
+                lasting[at] += until_ended
+        if max(lasting) > self.course.end - self.course.begin:
+            return None
         slow = sum(has_slow) / len(has_slow) if stages > 1 else self._slow(first)
         return {
             "slow_moments": slow,
@@ -157,6 +199,25 @@ class _Queries(NamedTuple):
             "mean_moments_ns": sum(latencies) / len(latencies),
             **{f"{name}_moments_ns": ns for name, ns in at_ranks(latencies).items()},
         }
+
+    def _asked(
+        self, answers: _Answers, at: int, table: list[int], draws: _Draws
+    ) -> tuple[int, int]:
+        """Return the slowest latency of a stage, and the time until all of its reads have ended.
+
+        The time is 0 if the answers have no ends.
+        """
+        slowest, rest = answers.slowest[at], answers.rest
+        until_ended = 0 if rest is None else rest.lasting[at]
+        if self.chosen:
+            rank = bisect_right(table, draws.ranks.getrandbits(_BITS))
+            slowest = max(slowest, answers.further[at][rank])
+            if rest is not None:
+                # The other drives are any of those that are not slower.
+                others = draws.others.sample(range(rank), self.chosen - 1)
+                further = rest.further[at]
+                until_ended = max(until_ended, further[rank], *(further[each] for each in others))
+        return slowest, until_ended
 
     def _slow(self, answers: _Answers) -> float:
         """Return the share of slow stages, over all choices of drives at each moment."""
@@ -169,30 +230,57 @@ class _Queries(NamedTuple):
         return slow / len(answers.slowest)
 
 
-def _answers(drives: Sequence[Reads], moments: list[int], every: int, limit: int) -> _Answers:
-    """Ask each drive at each moment for its next reads."""
+def _answers(
+    drives: Sequence[Reads], moments: list[int], every: int, limit: int, *, rest: bool
+) -> _Answers:
+    """Ask each drive at each moment for its next reads; with ``rest``, also tell their ends."""
     import polars as pl
 
     at = pl.Series(moments, dtype=pl.UInt64)
     slowest = pl.zeros(len(moments), dtype=pl.UInt64, eager=True)
+    lasting = slowest
     further, slow = [], []
-    for number, drive in enumerate(drives):
+    for drive in drives:
         frame = drive.frame()
         index = frame["arrived_ns"].search_sorted(at, side="left").cast(pl.Int64)
-        latency = frame["latency_ns"]
+        reads = _going_on(frame, every)
+        latency, ended = reads["latency_ns"], reads["ended_ns"]
         if every:
-            # Behind its last read, a drive goes on with its first ones.
-            latency = latency.append(latency.head(every))
-            own = latency.rolling_max(every).gather(index + (every - 1))
+            last = index + (every - 1)
+            own = latency.rolling_max(every).gather(last)
+            until = ended.rolling_max(every).gather(last) - at
             slowest = pl.select(pl.max_horizontal(slowest, own)).to_series()
+            lasting = pl.select(pl.max_horizontal(lasting, until)).to_series()
             is_slow = own > limit
         else:
             is_slow = pl.zeros(len(moments), dtype=pl.UInt8, eager=True) > 0
-        more = latency.gather(index + every).alias(str(number))
-        further.append(more)
+        more = latency.gather(index + every)
         slow.append((_share(is_slow), _share(is_slow | (more > limit))))
-    rows = pl.DataFrame(further).select(pl.concat_list(pl.all()).list.sort()).to_series()
-    return _Answers(slowest.to_list(), rows.to_list(), slow)
+        columns = [more, (ended.gather(index + every) - at).alias("lasting_ns")] if rest else [more]
+        further.append(pl.DataFrame(columns).with_row_index("at"))
+    # Equal latencies stay in the order of the drives.
+    rows = pl.concat(further).sort("at", "latency_ns", maintain_order=True)
+    rows = rows.group_by("at", maintain_order=True).agg(pl.all())
+    times = _Rest(lasting.to_list(), rows["lasting_ns"].to_list()) if rest else None
+    return _Answers(slowest.to_list(), rows["latency_ns"].to_list(), slow, times)
+
+
+def _going_on(frame: pl.DataFrame, every: int) -> pl.DataFrame:
+    """Return latencies and ends of reads; behind its last read, a drive goes on with its first.
+
+    Even a read that takes no time ends behind its arrival: the next stage does not take it again.
+    """
+    import polars as pl
+
+    reads = frame.select(
+        "latency_ns",
+        ended_ns=pl.col("arrived_ns") + pl.max_horizontal("latency_ns", pl.lit(1, pl.UInt64)),
+    )
+    if not every:
+        return reads
+    arrived = frame["arrived_ns"]
+    again = reads.head(every).with_columns(pl.col("ended_ns") + (arrived[-1] - arrived[0]))
+    return pl.concat([reads, again])
 
 
 def _share(flags: pl.Series) -> float:

@@ -117,8 +117,9 @@ def queries_over(
     reads are not asked.
 
     ``reads`` has numbers of reads of a stage, of which each is a case. A query has ``stages``
-    stages, one after another, and each waits for the slowest of its reads. ``queries`` are sampled
-    in each case, with random numbers of ``seed``. All latencies are in nanoseconds.
+    stages, one after another, and each waits for the slowest of its reads. The latency of a query
+    is the sum of these slowest latencies. ``queries`` are sampled in each case, with random numbers
+    of ``seed``. All latencies are in nanoseconds.
 
     Raises ConfigError for numbers out of range, and OutputError for runs without results or reads,
     if there are fewer than two sources, and for the directory of a fleet, which has queries of its
