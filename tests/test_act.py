@@ -8,6 +8,7 @@ import re
 import signal
 import subprocess
 import sys
+from pathlib import Path
 from types import SimpleNamespace
 
 import polars as pl
@@ -497,6 +498,26 @@ def test_wrong_values_in_python():
     tiny = {**SMALL, "ftl": {"over_provisioning": {"exported": "64 KiB"}}}
     with pytest.raises(fs.ConfigError):
         fs.act.run(tiny, 1)
+
+
+def test_a_drive_with_nvm_sets_is_refused(flashscape, tmp_path):
+    sets = (Path(__file__).parents[1] / "examples" / "sets.toml").read_text(encoding="utf-8")
+    (tmp_path / "sets.toml").write_text(sets, encoding="utf-8")
+    in_both = "drive.ftl.sets: act tests a whole drive"
+    for arguments in (("sets.toml",), ("dc-tlc", "--set", "drive.ftl.sets.channels=4")):
+        ended = flashscape("act", *arguments, "-k", "5")
+        refused(ended, 2, f"{arguments[0]}")
+        told = " ".join(ended.err.split())
+        assert in_both in told
+        assert "leave drive.ftl.sets out, and nvm_set of the workloads" in told
+        # The workload of act is not the user's.
+        assert "workload[0]" not in told
+        assert "region" not in told
+    # The remedy.
+    lines = [line for line in sets.splitlines() if not line.startswith(("sets =", "nvm_set"))]
+    whole = tmp_path / "whole.toml"
+    whole.write_text("\n".join(lines), encoding="utf-8")
+    assert fs.act.run(whole, 1, overwrites=0, time="1 s", warm_up="1 s").small_reads.requests
 
 
 def test_shown_numbers():

@@ -96,6 +96,8 @@ class Source:
         config, derived = experiment.config, experiment.derived
         if "array" in config:
             raise ConfigError(f"{label}: act tests one drive; leave the table array out")
+        if config["drive"]["ftl"].get("sets") is not None:
+            raise _of_sets(label)
         load.large_blocks(derived)
         return cls(
             label=label,
@@ -108,7 +110,20 @@ class Source:
 
 
 def _of_table(table: dict[str, Any], overrides: Any, name: str) -> Experiment:
-    return Experiment.from_dict({"drive": table, "workload": [_IDLE]}, overrides, name=name)
+    try:
+        return Experiment.from_dict({"drive": table, "workload": [_IDLE]}, overrides, name=name)
+    except ConfigError as error:
+        # The placeholder names no set: only a drive with sets asks for one.
+        if any(problem.path == "workload[0].nvm_set" for problem in error.problems):
+            raise _of_sets(name) from error
+        raise
+
+
+def _of_sets(label: str) -> ConfigError:
+    return ConfigError(
+        f"{label}: drive.ftl.sets: act tests a whole drive, and its streams name no NVM set; leave "
+        "drive.ftl.sets out, and nvm_set of the workloads of a file"
+    )
 
 
 def _of_file(path: str | PathLike[str], overrides: Any) -> Experiment:
