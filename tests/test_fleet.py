@@ -524,6 +524,26 @@ def test_a_fleet_file_is_no_experiment(flashscape, experiment_file, tmp_path):
     assert "is a fleet, not an experiment; flashscape fleet fleet.toml --dry-run" in ended.err
 
 
+def test_an_array_is_refused_as_such(flashscape, experiment_file, tmp_path):
+    array = '[array]\ndrives = 2\nplan = { policy = "mirror" }\n'
+    text = Path(experiment_file).read_text(encoding="utf-8")
+    (tmp_path / "two.toml").write_text(f"{text}\n{array}", encoding="utf-8")
+    (tmp_path / "fleet.toml").write_text(
+        'base = "two.toml"\n[fleet]\ndrives = 3\n', encoding="utf-8"
+    )
+    for arguments in (("two.toml", "--drives", "3"), ("fleet.toml",)):
+        ended = flashscape("fleet", *arguments, "--out", "out")
+        assert ended.status == 2
+        told = " ".join(ended.err.split())
+        assert "two.toml: array: a fleet is of single drives" in told
+        # The user gave no clone.
+        assert "clone" not in told
+        assert not (tmp_path / "out").exists()
+        # The remedy.
+        ended = flashscape("fleet", *arguments, "--set", "array=none", "--dry-run")
+        assert ended.status == 0, ended.err
+
+
 def test_python_refuses_as_the_command_does(base):
     for given, phrase in [
         ({"drives": 0}, "drives"),

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from os import PathLike
 
     from flashscape.cluster import Where
-    from flashscape.experiment import Experiment, Overrides
+    from flashscape.experiment import Experiment, Overrides, Unchecked
     from flashscape.fleet.wanted import Wanted
     from flashscape.sweep import SweepObserver
     from flashscape.sweep.check import Points
@@ -123,6 +123,7 @@ def run_fleet(
 
 def check(wanted: Wanted, observer: SweepObserver) -> Points:
     """Check every drive; raise ConfigError."""
+    _refuse_array(wanted.base)
     points = checked(_as_sweep(wanted), observer, skip_invalid=False)
     if wanted.queries is not None:
         _refuse_fanout(wanted, points)
@@ -131,6 +132,19 @@ def check(wanted: Wanted, observer: SweepObserver) -> Points:
         replace(point, name=f"drive {point.number}", tables=tables) for point in points.points
     ]
     return points
+
+
+def _refuse_array(base: Unchecked) -> None:
+    """Refuse an experiment of several drives; other faults are told with the drives."""
+    try:
+        config = base.checked().config
+    except ConfigError:
+        return
+    if "array" in config:
+        raise ConfigError(
+            f"{base.source.file}: array: a fleet is of single drives, and this experiment joins "
+            "several; leave the table array out (--set array=none)"
+        )
 
 
 def _as_sweep(wanted: Wanted) -> sweeps.Reading:
