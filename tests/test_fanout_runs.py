@@ -391,6 +391,15 @@ def test_the_command_asks_the_sets_of_a_run(flashscape, place):
     assert (quiet.status, quiet.out) == (0, "")
 
 
+def test_pictures_beside_the_results_may_be_replaced(flashscape, place):
+    picture = ("fanout", "sets", "--reads", "1", "--plot", "sets/f.svg")
+    assert flashscape(*picture).status == 0
+    assert flashscape(*picture).status == 1
+    assert flashscape(*picture, "--force").status == 0
+    refused = flashscape(*picture[:-1], "sets/summary.json", "--force")
+    assert refused.status != 0
+
+
 def test_several_runs_are_drives_and_equal_ones_are_told(flashscape, place):
     shutil.copytree(place / "sets", place / "again")
     ended = flashscape("fanout", "sets", "again", "--reads", "1,2")
@@ -472,6 +481,11 @@ def test_python_refuses_what_is_no_run(config, place):
         fs.queries_over([], 1)
     with pytest.raises(ConfigError, match="over: 'dies' is none of drives, sets, initiators"):
         fs.queries_over(place / "sets", 1, over="dies")
+    with pytest.raises(ConfigError, match=r"over: \['sets'\] is none of"):
+        fs.queries_over(place / "sets", 1, over=["sets"])  # type: ignore[arg-type]
+    for name in ("stages", "queries", "seed"):
+        with pytest.raises(ConfigError, match=f"{name}: None is not a whole number"):
+            fs.queries_over(place / "sets", 1, **{name: None})
     with pytest.raises(ConfigError, match=r"reads: 1\.5 is no list"):
         fs.queries_over(place / "sets", 1.5)
     with pytest.raises(TypeError, match="dict is no result of a run"):
@@ -483,6 +497,8 @@ def test_python_refuses_what_is_no_run(config, place):
     config["workload"][0]["reads"] = "0 %"
     with pytest.raises(OutputError, match="result 1: has no reads"):
         fs.queries_over([fs.run(config), fs.Result.load(place / "sets")], 1)
+    with pytest.raises(OutputError, match="has no reads that queries could ask for; give its"):
+        fs.queries_over(fs.run(config), 1, over="initiators")
     with pytest.raises(OutputError, match="result 1: its drive has no NVM sets"):
         fs.queries_over(fs.run(config), 1, over="sets")
 

@@ -70,9 +70,12 @@ def command(
     """  # noqa: D301 - click wants the character itself
     from flashscape import drawing
     from flashscape.fleet import queries_over
+    from flashscape.output import OURS, PICTURE
+    from flashscape.sweep.reads import READS
 
     folders = [each if each.is_dir() else each.parent for each in directories]
-    inputs = [file for each in folders if each.is_dir() for file in each.iterdir()]
+    names = [name for name in (*OURS, f"{READS}.parquet") if name != PICTURE]
+    inputs = [folder / name for folder in folders for name in names]
     with (
         documents.claimed(document, inputs, force=force) as written,
         _claimed(plot, inputs, force=force) as drawn,

@@ -128,8 +128,11 @@ def queries_over(
     >>> asked = fs.queries_over("results", [1, 10, 100])          # doctest: +SKIP
     >>> asked.fanout.rows[2]["slow_moments"]                      # doctest: +SKIP
     """
-    if over is not None and over not in NOUNS:
+    if over is not None and (not isinstance(over, str) or over not in NOUNS):
         raise ConfigError(f"over: {over!r} is none of {', '.join(NOUNS)}")
+    for name, value in (("stages", stages), ("queries", queries), ("seed", seed)):
+        if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+            raise ConfigError(f"{name}: {value!r} is not a whole number")
     asked = _wanted(reads, stages, queries)
     results = _loaded(runs)
     sources = sources_of(results, over)

@@ -89,7 +89,9 @@ def _too_few(found: Sources, run: Result) -> str:
             "one run is one drive, and queries need two sources or more; split it (--over sets or "
             f"initiators, over=…), or {remedy}"
         )
-    names = " and ".join(source.name for source in found.asked) or "none"
+    if not found.asked:
+        return "has no reads that queries could ask for; give its workloads reads"
+    names = " and ".join(source.name for source in found.asked)
     if found.over == "initiators":
         return f"of its initiators, {names} reads, and queries need two sources or more; {remedy}"
     readers = sum(bool(each["read"]["requests"]) for each in run.summary["initiators"])
