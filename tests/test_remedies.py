@@ -106,6 +106,14 @@ def test_collection_that_begins_late_is_not_paced():
     assert nothing_told_of("drive.ftl.gc.pacing", drive__ftl__gc__pacing="none", **late)
 
 
+def test_pacing_is_named_on_a_drive_with_sets():
+    geometry = BASE["drive"]["geometry"] | {"channels": 2}
+    ftl = BASE["drive"]["ftl"] | {"sets": {"channels": 2}, "gc": {"pacing": "none"}}
+    drive = BASE["drive"] | {"geometry": geometry, "ftl": ftl}
+    result = fs.run(BASE | {"drive": drive, "workload": [BASE["workload"][0] | {"nvm_set": 1}]})
+    assert len(told(result, "drive.ftl.gc.pacing")) == 1
+
+
 def test_nothing_is_said_of_a_collection_that_there_was_not():
     fresh = {
         "drive": BASE["drive"] | {"ftl": BASE["drive"]["ftl"] | {"gc": {"pacing": "none"}}},

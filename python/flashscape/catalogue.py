@@ -161,3 +161,11 @@ def check(experiment: Experiment | Mapping[str, Any] | str | PathLike[str]) -> d
     checked = Experiment.of(experiment)
     checked.traces()
     return checked.derived
+
+
+def derived_of(drive: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the figures derived from a drive alone, with all settings as in a summary."""
+    idle: dict[str, Any] = {"name": "idle", "reads": "100 %", "stop": {"requests": 1}}
+    if drive["ftl"].get("sets") is not None:
+        idle["nvm_set"] = 1
+    return check({"drive": dict(drive), "workload": [idle]})

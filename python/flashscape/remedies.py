@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from flashscape import deciders, interruptions, units
-from flashscape.catalogue import check
+from flashscape.catalogue import derived_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -74,8 +74,7 @@ def _has_program_steps(drive: Drive) -> bool:
 
 def _begins_early(drive: Drive) -> bool:
     """Return True if background GC begins before writes depend on it, so that it can be paced."""
-    idle = {"name": "idle", "reads": "100 %", "stop": {"requests": 1}}
-    free = check({"drive": drive, "workload": [idle]})["gc_free_blocks_per_bin"]
+    free = derived_of(drive)["gc_free_blocks_per_bin"]
     return bool(free["background"] > free["foreground"])
 
 
