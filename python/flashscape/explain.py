@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from flashscape import interruptions, outages, remedies, steadiness, units
+from flashscape import interruptions, outages, remedies, steadiness, units, windows
 from flashscape.causes import OWN_SERVICE, by_cause
 from flashscape.host_writes import why_not_one
 from flashscape.latency import KINDS
@@ -34,12 +34,14 @@ class Explanation:
     """Sentences about the other groups."""
     remarks: list[str]
     """Sentences about the whole run."""
+    windows: list[str] = field(default_factory=list)
+    """Sentences about deterministic windows; none if the drives have no windows."""
 
     @property
     def sentences(self) -> list[str]:
         """All sentences."""
         told = [f"{g.initiator}: {' '.join(g.sentences)}" for g in self.shown]
-        return [*told, *self.others, *self.remarks]
+        return [*told, *self.windows, *self.others, *self.remarks]
 
     def __str__(self) -> str:
         return "\n".join(self.sentences)
@@ -71,7 +73,8 @@ def explain(result: Measured, *, everything: bool = False) -> Explanation:
         *_steadiness(result),
         *_emptiness(groups),
     ]
-    return Explanation(groups, shown, [*_more(left), *_quick_ones(quick)], remarks)
+    others = [*_more(left), *_quick_ones(quick)]
+    return Explanation(groups, shown, others, remarks, windows.sentences(result))
 
 
 def _untimed(result: Measured) -> list[str]:

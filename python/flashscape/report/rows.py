@@ -9,6 +9,7 @@ from flashscape import interruptions, outages, percentiles, steadiness, units
 from flashscape.causes import CAUSES, OTHER, by_cause
 from flashscape.host_writes import why_not_one
 from flashscape.latency import KINDS
+from flashscape.parts import member_name
 from flashscape.regions import FOUNDED
 from flashscape.report.errors import errors
 from flashscape.report.sets import endurance, pressure, sets, windows
@@ -246,7 +247,7 @@ def members(result: Measured) -> Rows:
         work, amplification = member["work"], member["work"]["write_amplification"]
         rows.append(
             (
-                _member(member),
+                member_name(member),
                 units.size(work["host_bytes_programmed"]),
                 units.size(work["programmed_bytes"]),
                 "–" if amplification is None else f"{amplification:.2f}",
@@ -255,11 +256,6 @@ def members(result: Measured) -> Rows:
         )
     head = ("member", "of hosts", "programmed", "write amplification", "erases")
     return Rows("Members of the array", head, rows, 1)
-
-
-def _member(member: dict[str, Any]) -> str:
-    name = f"drive {member['drive']}"
-    return name if member["nvm_set"] is None else f"{name}, NVM set {member['nvm_set']}"
 
 
 def failures(result: Measured) -> Rows:

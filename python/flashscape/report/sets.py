@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from flashscape import units
+from flashscape.parts import parts
 from flashscape.report.table import Rows
+from flashscape.window_counts import CAUSES, time_ns
 
 if TYPE_CHECKING:
     from flashscape.measured import Measured
@@ -55,52 +57,71 @@ def _ratio(ratio: float | None) -> str:
 
 
 def pressure(result: Measured) -> Rows:
-    """Return the outstanding programs of each NVM set; no rows without a limit of them."""
-    found = result.summary.get("pressure") or []
+    """Return the outstanding programs of each part; no rows without a limit of them."""
     rows = [
         (
-            _named(of, found),
+            name,
             f"{of['programs']:,}",
             units.percent(of["waited"] / of["programs"]) if of["programs"] else "–",
             f"{of['mean']:.2f} of {of['most']:,}",
             units.percent(of["full"]),
         )
-        for of in found
+        for name, of in parts(result, "pressure")
     ]
     head = ("part", "programs", "waited", "outstanding, mean", "time at the limit")
     return Rows("Limit of outstanding programs", head, rows, 1)
 
 
 def windows(result: Measured) -> Rows:
-    """Return the deterministic windows of each NVM set; no rows for a drive without windows."""
-    found = result.summary.get("windows") or []
-    rows = [(_named(of, found), *_figures(of)) for of in found]
-    head = (
-        "part",
-        "windows",
-        "of the time",
-        "ended by the drive",
-        "reads inside, mean and max",
-        "other reads",
-    )
+    """Return the deterministic windows of each part; no rows for drives without windows."""
+    found = parts(result, "windows")
+    head: tuple[str, ...] = ("part", "windows", "of the time", "ended by the drive", "broken")
+    # Members of an array have no latencies of their own.
+    has_reads = all("reads" in of for _, of in found)
+    rows = [(name, *_figures(of), *(_latencies(of) if has_reads else ())) for name, of in found]
+    if has_reads:
+        head = (*head, "reads inside, mean and max", "other reads")
     return Rows("Deterministic windows", head, rows, 1)
 
 
-def _named(of: dict[str, Any], found: list[dict[str, Any]]) -> str:
-    return f"NVM set {of['set']}" if len(found) > 1 else "the drive"
+def window_ends(result: Measured) -> Rows:
+    """Return the ends of each part's deterministic windows by cause, time broken, and waits."""
+    rows = [
+        (
+            name,
+            f"{of['asked']:,}",
+            f"{of['begun']:,}",
+            *(f"{of['ends'][cause]:,}" for cause in CAUSES),
+            _broken(of),
+            units.duration(of["waited_ns"]),
+            units.duration(of["longest_wait_ns"]),
+        )
+        for name, of in parts(result, "windows")
+    ]
+    causes = ("by the host", *(f"by {cause}" for cause in CAUSES if cause != "host"))
+    head = ("part", "asked", "begun", *causes, "broken", "waited", "longest wait")
+    return Rows("Deterministic windows", head, rows, 1)
 
 
 def _figures(of: dict[str, Any]) -> tuple[str, ...]:
-    time = of["dtwin_ns"] + of["ndwin_ns"]
+    time = time_ns(of)
     own = {cause: count for cause, count in of["ends"].items() if cause != "host" and count}
     told = ", ".join(f"{count:,} by {cause}" for cause, count in own.items())
     return (
         f"{of['begun']:,}",
         units.percent(of["dtwin_ns"] / time) if time else "–",
         told or "none",
-        _latency(of["reads"]["dtwin"]),
-        _latency(of["reads"]["other"]),
+        _broken(of),
     )
+
+
+def _broken(of: dict[str, Any]) -> str:
+    broken, time = of["broken_ns"], time_ns(of)
+    return f"{units.duration(broken)}, {units.percent(broken / time)}" if broken else "–"
+
+
+def _latencies(of: dict[str, Any]) -> tuple[str, ...]:
+    return tuple(_latency(of["reads"][key]) for key in ("dtwin", "other"))
 
 
 def _latency(reads: dict[str, Any]) -> str:

@@ -15,7 +15,7 @@ from rich.constrain import Constrain
 from rich.table import Table
 from rich.text import Text
 
-from flashscape.report import rows
+from flashscape.report import rows, sets
 from flashscape.report.table import Rows
 from flashscape.terminal import Page
 
@@ -96,13 +96,15 @@ def trace(info: TraceInfo) -> RenderableType:
 
 
 def explanation(explained: Explanation, result: Measured) -> RenderableType:
-    """Return an explanation: sentences and a table for each kind, then remarks on the whole run."""
+    """Return an explanation: sentences and tables of kinds and of windows, then remarks."""
     notes = result.summary["notes"]
     parts: list[RenderableType] = [_Prose(rows.headline(result), "bold"), *_notes(notes)]
     for group in explained.shown:
         parts += ["", Text(group.name, style="bold")]
         parts += map(_Prose, group.sentences)
         parts += ["", Sheet(rows.shares(group))]
+    if explained.windows:
+        parts += ["", Sheet(sets.window_ends(result)), "", *map(_Prose, explained.windows)]
     rest = [s for s in (*explained.others, *explained.remarks) if s not in notes]
     return Group(*parts, "", *(_Prose(f"• {sentence}") for sentence in rest))
 
