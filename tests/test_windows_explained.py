@@ -1,4 +1,4 @@
-"""Windows that break are told: tables, explanations and their remedies."""
+"""Windows that break are told: tables, explanations and their remedies, and fleets."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ import copy
 import pytest
 
 import flashscape as fs
+from flashscape.fleet.merged import Merger
+from flashscape.fleet.windows import WindowMerger
 from flashscape.report.sets import pressure, window_ends, windows
 from flashscape.report.text import explanation, plain
 from flashscape.terminal import Page
@@ -365,3 +367,67 @@ def test_members_of_an_array_have_windows_and_limits_by_name(flashscape):
         page.print(explanation(fs.explain(result), result))
     assert "drive 1" in captured.get()
     assert "Deterministic windows" in plain("", [], [table])
+
+
+# ---- fleets --------------------------------------------------------------------------
+
+
+def reads_of(count, mean, least, most):
+    return {"count": count, "latency_ns": {"mean": mean, "min": least, "max": most}}
+
+
+def test_windows_of_drives_are_added_by_hand():
+    first = of_set(1, asked=5, begun=4, times=(300, 100), waits=(30, 20), broken=8, host=3, reads=1)
+    second = of_set(2, asked=2, times=(350, 50), waits=(10, 10), host=1, excursion=1, broken=2)
+    first["reads"] = {"dtwin": reads_of(3, 20.0, 10, 30), "other": reads_of(1, 7.0, 7, 7)}
+    second["reads"]["dtwin"] = reads_of(1, 60.0, 60, 60)
+    merger = WindowMerger()
+    merger.add({"windows": None})
+    assert merger.summary() is None
+    merger.add({"windows": [first, second]})
+    merger.add({"windows": [first, second]})
+    found = merger.summary()
+    assert found == {
+        "asked": 14,
+        "begun": 12,
+        "dtwin_ns": 1300 * MS,
+        "ndwin_ns": 300 * MS,
+        "waited_ns": 80 * MS,
+        "broken_ns": 20 * MS,
+        "longest_wait_ns": 20 * MS,
+        "ends": {"host": 8, "reads": 2, "writes": 0, "time": 0, "excursion": 2},
+        # (60 + 60) twice, of 8 reads.
+        "reads": {"dtwin": reads_of(8, 30.0, 10, 60), "other": reads_of(2, 7.0, 7, 7)},
+    }
+
+
+def test_a_fleet_tells_of_its_windows(tmp_path):
+    fleet = fs.fleet(BASE, drives=2, age="0 %..40 %", out=tmp_path / "fleet")
+    of_drives = [fleet.result(number).summary["windows"][0] for number in (1, 2)]
+    found = fleet.document["windows"]
+    assert found["broken_ns"] == sum(of["broken_ns"] for of in of_drives) > 0
+    assert found["ends"] == {
+        cause: sum(of["ends"][cause] for of in of_drives) for cause in found["ends"]
+    }
+    for which in ("dtwin", "other"):
+        count = sum(of["reads"][which]["count"] for of in of_drives)
+        total = sum(
+            of["reads"][which]["count"] * of["reads"][which]["latency_ns"]["mean"]
+            for of in of_drives
+        )
+        assert found["reads"][which]["count"] == count > 0
+        assert found["reads"][which]["latency_ns"]["mean"] == pytest.approx(total / count)
+    own = [cause for cause in ("writes", "excursion") if found["ends"][cause]]
+    broke = ", ".join(f"{found['ends'][cause]} by {cause}" for cause in own)
+    (line,) = (each for each in fleet.sentences if each.startswith("Deterministic windows: "))
+    assert f"the drives ended {broke} (" in line
+    loaded = fs.Fleet.load(tmp_path / "fleet")
+    assert line in loaded.sentences
+
+
+def test_a_fleet_without_windows_has_none(broken):
+    merger = Merger()
+    plain_drive = having(broken)
+    plain_drive.summary["windows"] = None
+    merger.add(plain_drive)
+    assert merger.summary()["windows"] is None

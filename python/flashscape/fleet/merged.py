@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from flashscape.fleet.windows import WindowMerger
 from flashscape.latency import KINDS, PERCENTILES, Latency
 from flashscape.percentiles import beyond
 
@@ -40,6 +41,7 @@ class Merger:
         )
         self._erase_counts: list[dict[str, float]] = []
         self._erases_of_blocks = 0
+        self._windows = WindowMerger()
 
     def add(self, result: Result) -> None:
         """Add the results of a drive."""
@@ -54,6 +56,7 @@ class Merger:
         if len(self._histograms) >= _AT_A_TIME:
             self._histograms = [_summed(self._histograms)]
         self._add_writes(summary)
+        self._windows.add(summary)
         for key in self._wear:
             self._wear[key] += summary["wear"][key]
         if summary["wear"]["erase_count"] is not None:
@@ -87,7 +90,7 @@ class Merger:
         return _summed(self._histograms)
 
     def summary(self) -> dict[str, Any]:
-        """Return counts, latencies, write amplification and wear of all drives together."""
+        """Return counts, latencies, write amplification, wear and windows of all drives."""
         histogram = self.histogram()
         found = [(name, kind) for name in self._names for kind in KINDS]
         groups = {key: self._groups[key] for key in found if key in self._groups}
@@ -105,6 +108,7 @@ class Merger:
             ],
             "write_amplification": self._amplification(),
             "wear": {**self._wear, "erase_count": self._spread()},
+            "windows": self._windows.summary(),
         }
 
     def _amplification(self) -> dict[str, Any]:

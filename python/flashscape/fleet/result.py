@@ -122,8 +122,9 @@ class Fleet:
             raise OutputError(unread(folder / DOCUMENT, error)) from error
         except (ValueError, pl.exceptions.PolarsError) as error:
             raise OutputError(f"{folder}: is damaged: {error}") from error
+        # Fleets of earlier builds lack these keys.
+        document.setdefault("windows", None)
         if document["fanout"] is not None:
-            # Fleets of earlier builds lack this key.
             document["fanout"].setdefault("over", "drives")
         return cls(document, frames[0], frames[1], Sweep.load(folder))
 

@@ -18,7 +18,7 @@ _CLEAR = 4.0
 
 def sentences(document: dict[str, Any]) -> list[str]:
     """Return what a reader should know besides the tables."""
-    lines = [*_failures(document), _age(document), *_worst(document)]
+    lines = [*_failures(document), _age(document), *_worst(document), *_windows(document)]
     lines.append(_correlation(document["correlation"]))
     fanout = document["fanout"]
     if fanout is not None:
@@ -69,6 +69,27 @@ def _worst(document: dict[str, Any]) -> list[str]:
         f"p99.9 of {kind}: {units.duration(found['least'])} in drive {found['least_drive']}, "
         f"{units.duration(found['median'])} in the median, {units.duration(found['most'])} in "
         f"drive {found['most_drive']}."
+    ]
+
+
+def _windows(document: dict[str, Any]) -> list[str]:
+    found = document["windows"]
+    if found is None:
+        return []
+    ends = found["ends"]
+    total, time = sum(ends.values()), found["dtwin_ns"] + found["ndwin_ns"]
+    if not found["asked"] or not total:
+        none = "was asked for" if not found["asked"] else "has ended"
+        return [f"Deterministic windows: none {none}."]
+    own = {cause: count for cause, count in ends.items() if cause != "host" and count}
+    waited, broken = (units.percent(found[key] / time) for key in ("waited_ns", "broken_ns"))
+    told = "none was broken"
+    if own:
+        by_cause = ", ".join(f"{count:,} by {cause}" for cause, count in own.items())
+        told = f"the drives ended {by_cause} (`flashscape explain` of a drive has remedies)"
+    return [
+        f"Deterministic windows: of {total:,} that ended, the host ended {ends['host']:,}; {told}. "
+        f"Broken for {broken} of the time of drives and sets; waits to begin took {waited}."
     ]
 
 
