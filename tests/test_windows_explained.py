@@ -204,8 +204,9 @@ def test_each_cause_has_a_meaning_and_a_remedy(broken):
     )
     assert waited.startswith("The host waited 0 ns to 20 ms for windows to begin, at most 15 ms at")
     assert reads == (
-        "Reads (1 window): more reads came than DTWIN Reads Typical. Raise drive.ftl.windows.reads,"
-        " now 2,000, choose shorter windows (run.windows.dtwin, now 1 s), or read less."
+        "Reads (1 window): more reads of 4 KiB came than DTWIN Reads Typical allows. Raise "
+        "drive.ftl.windows.reads, now 2,000, choose shorter windows (run.windows.dtwin, now 1 s), "
+        "or read less."
     )
     # 20 units of 4 KiB in the mean.
     assert writes.startswith("Writes (1 window): hosts wrote more than DTWIN Writes Typical")

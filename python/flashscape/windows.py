@@ -178,9 +178,9 @@ class _Setting(NamedTuple):
 
 def _reads(setting: _Setting) -> str:
     return (
-        "more reads came than DTWIN Reads Typical. Raise drive.ftl.windows.reads, now "
-        f"{setting.windows['reads']:,}, choose shorter windows ({setting.length('dtwin', 'dtwin')})"
-        ", or read less."
+        "more reads of 4 KiB came than DTWIN Reads Typical allows. Raise "
+        f"drive.ftl.windows.reads, now {setting.windows['reads']:,}, choose shorter windows "
+        f"({setting.length('dtwin', 'dtwin')}), or read less."
     )
 
 
