@@ -162,6 +162,7 @@ fn variations(stem: &str) -> &'static [(&'static str, Settings)] {
             &[("", &[("run.requests", "60000"), ("run.warm_up.time", "\"2 s\"")])]
         }
         "failed-plane" => &[("", &[("run.time", "\"20 s\"")])],
+        "sets" => &[("", &[("run.requests", "60000"), ("run.warm_up.requests", "10000")])],
         "mixed" => &[("", &[("run.time", "\"6 s\"")])],
         "sweep" => &[
             (":greedy", &[("run.time", "\"6 s\""), ("drive.ftl.gc.victim", "\"greedy\"")]),
