@@ -130,6 +130,8 @@ def queries_over(
     """
     if over is not None and (not isinstance(over, str) or over not in NOUNS):
         raise ConfigError(f"over: {over!r} is none of {', '.join(NOUNS)}")
+    if reads is None:
+        raise ConfigError("reads: None is no list of numbers of reads; write [1, 10, 100]")
     for name, value in (("stages", stages), ("queries", queries), ("seed", seed)):
         if isinstance(value, bool) or not isinstance(value, int) or value < 0:
             raise ConfigError(f"{name}: {value!r} is not a whole number")

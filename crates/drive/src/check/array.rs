@@ -19,7 +19,7 @@ pub fn check(experiment: &Experiment, layout: &Layout, problems: &mut Problems) 
     }
     for (index, workload) in experiment.workload.iter().enumerate() {
         if workload.nvm_set.is_some() {
-            problems.push(format!("workload[{index}].nvm_set"), "the members of an array hold the same data, in one namespace; leave it out, or array");
+            problems.push(format!("workload[{index}].nvm_set"), "the members of an array hold the same data, in one namespace; leave it out, or leave array out");
         }
     }
     check_windows(experiment, array, layout, problems);
@@ -148,7 +148,7 @@ fn check_beside(experiment: &Experiment, problems: &mut Problems) {
         (run.untimed, "run.untimed"),
     ] {
         if is_given {
-            problems.push(key, "does not know of arrays yet; leave it out, or array");
+            problems.push(key, "does not know of arrays yet; leave it out, or leave array out");
         }
     }
 }

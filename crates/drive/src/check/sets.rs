@@ -65,7 +65,10 @@ fn check_beside(experiment: &Experiment, problems: &mut Problems) {
         (experiment.run.untimed, "run.untimed"),
     ] {
         if is_given {
-            problems.push(key, "does not know of NVM sets yet; leave it out, or drive.ftl.sets");
+            problems.push(
+                key,
+                "does not know of NVM sets yet; leave it out, or leave drive.ftl.sets out",
+            );
         }
     }
 }

@@ -41,39 +41,62 @@ pub fn of_device(device: &Device, set: SetId) -> Value {
     })
 }
 
-/// A note on deterministic windows that ended by themselves, or that nobody asked for.
-pub fn note<'d>(devices: impl Iterator<Item = &'d Device>) -> Option<String> {
-    let mut all = WindowCounts::default();
-    let mut has_windows = false;
+/// Notes on deterministic windows that ended by themselves, that did not begin, or that nobody asked
+/// for.
+pub fn notes<'d>(devices: impl Iterator<Item = &'d Device>) -> Vec<String> {
+    let (mut all, mut sets) = (WindowCounts::default(), 0);
     for device in devices {
-        let sets = (0..device.ftl().layout.set_count()).map(SetId);
-        for (counts, _) in sets.filter_map(|set| device.window_records(set)) {
-            has_windows = true;
+        let of_device = (0..device.ftl().layout.set_count()).map(SetId);
+        for (counts, _) in of_device.filter_map(|set| device.window_records(set)) {
+            sets += 1;
             all.asked += counts.asked;
             all.begun += counts.begun;
             all.broken += counts.broken;
+            all.waited += counts.waited;
             all.ends.iter_mut().zip(counts.ends).for_each(|(all, of)| *all += of);
         }
     }
-    if has_windows && all.asked == 0 {
-        return Some("nobody asked for deterministic windows (drive.ftl.windows without run.windows): the whole run was non-deterministic".into());
+    match (sets, all.asked) {
+        (0, _) => Vec::new(),
+        (_, 0) => vec!["nobody asked for deterministic windows (drive.ftl.windows without run.windows): the whole run was non-deterministic".into()],
+        _ => broken(&all, sets).into_iter().chain(not_begun(&all, sets)).collect(),
     }
-    let by_itself = |end: &&End| **end != End::Host && all.ends[**end as usize] > 0;
-    let causes: Vec<String> = End::ALL
-        .iter()
-        .filter(by_itself)
-        .map(|end| format!("{} by {}", all.ends[*end as usize], end.words()))
-        .collect();
-    let ended = all.ends.iter().sum::<u64>() - all.ends[End::Host as usize];
+}
+
+/// A note on windows that ended by themselves, in so many sets.
+fn broken(all: &WindowCounts, sets: u64) -> Option<String> {
+    let count = |end: &End| all.ends[*end as usize];
+    let by_itself = || End::ALL.iter().filter(|end| **end != End::Host && count(end) > 0);
+    let ended: u64 = by_itself().map(count).sum();
+    let causes: Vec<String> =
+        by_itself().map(|end| format!("{} by {}", count(end), end.words())).collect();
     (ended > 0).then(|| {
         format!(
-            "{ended} of {} ended by {}, not by the host ({}), and their sets had none for {} in all until the host asked for another window",
-            counted(all.begun, "deterministic window"),
+            "{ended} of {} that ended did so by {}, not by the host ({}); until the host asked for another window there was none for {}{}",
+            counted(all.ends.iter().sum::<u64>(), "deterministic window"),
             each(ended, "itself", "themselves"),
             causes.join(", "),
             rounded(all.broken),
+            added(sets),
         )
     })
+}
+
+/// A note on windows that did not begin, in so many sets: the end of a run may cut off one in each.
+fn not_begun(all: &WindowCounts, sets: u64) -> Option<String> {
+    let missing = all.asked - all.begun;
+    (missing > sets).then(|| {
+        format!(
+            "{missing} of {} that the host asked for did not begin, because maintenance went on; it waited {} for windows{}",
+            counted(all.asked, "deterministic window"),
+            rounded(all.waited),
+            added(sets),
+        )
+    })
+}
+
+fn added(sets: u64) -> String {
+    if sets == 1 { String::new() } else { format!(", added over {sets} sets or members") }
 }
 
 fn latency(latency: &Latency) -> Value {
@@ -88,4 +111,36 @@ fn event(event: &WindowEvent) -> Value {
         "written_units": event.written,
         "writes_typical": event.writes,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{broken, not_begun};
+    use crate::device::WindowCounts;
+    use engine::Span;
+
+    #[test]
+    fn notes_count_windows_of_all_sets() {
+        let counts = WindowCounts {
+            asked: 140,
+            begun: 76,
+            ends: [60, 0, 9, 0, 4],
+            waited: Span::from_ms(6_710),
+            broken: Span::from_ms(2_500),
+            ..WindowCounts::default()
+        };
+        let told = broken(&counts, 4).expect("13 were broken");
+        let expected = "13 of 73 deterministic windows that ended did so by themselves, not by the host \
+                        (9 by writes, 4 by excursions (foreground GC was due)); until the host asked for \
+                        another window there was none for 2.5 s, added over 4 sets or members";
+        assert_eq!(told, expected);
+        let told = not_begun(&counts, 1).expect("64 did not begin");
+        let expected = "64 of 140 deterministic windows that the host asked for did not begin, because \
+                        maintenance went on; it waited 6.71 s for windows";
+        assert_eq!(told, expected);
+        // The end of the run may cut off one in each set.
+        assert_eq!(not_begun(&counts, 64), None);
+        let whole = WindowCounts { ends: [70, 0, 0, 0, 0], ..counts };
+        assert_eq!(broken(&whole, 1), None);
+    }
 }
