@@ -29,7 +29,7 @@ pub fn notes(experiment: &Experiment, layout: &Layout, start: Start<'_>) -> Vec<
     {
         notes.push(format!("a block that rate-limiting would pass over (less than {:.4} % of the mean life left, ftl.wear.age_variance) is one for migration already (retirement_age {retirement}): rate-limiting acts only where migration finds no data to move", 100.0 * (1.0 - variance.fraction())).replace(".0000 %", " %"));
     }
-    notes.extend(pressure::note(experiment, layout));
+    notes.extend(pressure::notes(experiment, layout));
     notes.extend(faults::note(experiment));
     notes.extend(scaled::note(experiment, layout));
     notes

@@ -19,20 +19,29 @@ pub fn check(experiment: &Experiment, problems: &mut Problems) {
     refuse(PATH, of_others(experiment), otherwise, problems);
 }
 
-/// Says that reads do not go first, if they do not; or that programs may wait for dies that are read,
-/// if they do.
-pub fn note(experiment: &Experiment, layout: &Layout) -> Option<String> {
-    let drive = &experiment.drive;
-    drive.ftl.pressure.as_ref()?;
-    if drive.scheduler.bypass.is_bounded() {
-        return Some(format!(
-            "programs that are outstanding ({PATH}) do not let all reads go first: choose scheduler.bypass = \"drain\" if they are to"
-        ));
+/// What a user of the limit may not have intended.
+pub fn notes(experiment: &Experiment, layout: &Layout) -> Vec<String> {
+    if experiment.drive.ftl.pressure.is_none() {
+        return Vec::new();
     }
+    note_on_reads(experiment).into_iter().chain(note_on_choice(experiment, layout)).collect()
+}
+
+/// Says that reads do not always go before programs.
+fn note_on_reads(experiment: &Experiment) -> Option<String> {
+    experiment.drive.scheduler.bypass.is_bounded().then(|| {
+        format!("some programs go before reads although their number is limited ({PATH}): choose drive.scheduler.bypass = \"drain\" if all reads are to go first")
+    })
+}
+
+/// Says that programs may wait, with their credits, for dies that are read.
+fn note_on_choice(experiment: &Experiment, layout: &Layout) -> Option<String> {
+    let drive = &experiment.drive;
+    let waits = !drive.scheduler.bypass.is_bounded();
     let has_choice = layout.bins > layout.pool_count();
-    let is_blind = drive.ftl.allocation.choice != BinChoice::LeastBusy && has_choice;
-    is_blind.then(|| {
-        format!("a program keeps its credit ({PATH}) while reads go before it on its die: choose ftl.allocation.choice = \"least-busy\" if some dies are read without a pause")
+    let is_blind = drive.ftl.allocation.choice != BinChoice::LeastBusy;
+    (waits && has_choice && is_blind).then(|| {
+        format!("a program keeps its credit ({PATH}) while reads go before it on its die: choose drive.ftl.allocation.choice = \"least-busy\" if some dies are read without a pause")
     })
 }
 

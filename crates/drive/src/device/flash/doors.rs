@@ -22,8 +22,8 @@ impl Flash {
         let wants_channel = group.wanted & op.cells != 0 && op.asks_for == AsksFor::Both;
         !(wants_channel || group.has_queued(&self.ops, id))
     }
-    /// Number of operations that wait for a bin's die, or for what works as one, and of those on the bin's
-    /// flash unit.
+    /// Number of operations that wait in the queue of a bin's group, and one more if the bin's flash unit
+    /// is occupied.
     pub(in crate::device) fn load(&self, bin: BinId) -> u32 {
         let place = &self.places[self.first_place(bin)];
         let group = &self.groups[place.group];

@@ -3,8 +3,8 @@
 //! A program takes a credit of its set when it is requested, and gives it back when it has ended, or
 //! while it waits for a free page. What would request a program without a credit waits: host data in
 //! the lists of its pools, and data that collection moves in the controller. A credit that is given back
-//! goes to what waits: to foreground GC, then to host data, then to background GC. One is kept for each
-//! collection in the foreground whose read has begun, because its program comes next.
+//! goes to what waits: to foreground GC, then to host data, then to background GC. One is kept for a
+//! bin whose collection is in the foreground and has begun a read, because its program mostly comes next.
 
 mod asking;
 #[cfg(test)]
@@ -141,13 +141,12 @@ impl Pressure {
     /// A writer that was not called waits while a credit may be kept for somebody else: the order, which is
     /// not known here, decides that when it is called.
     pub fn take(&mut self, now: Instant, set: SetId, writer: Writer) -> bool {
-        let is_free = self.is_free(set);
         let of = &mut self.sets[set];
         let called = of.called.filter(|(called, _)| *called == writer);
         let is_called = called.is_some();
         let others = of.reads.iter().filter(|(bin, _)| Writer::Collection(*bin) != writer).count();
         let left = self.most.saturating_sub(of.taken) as usize;
-        if !is_free || !is_called && (of.has_waiting() || left <= others) {
+        if left == 0 || !is_called && (of.has_waiting() || left <= others) {
             of.wait(now, writer);
             return false;
         }

@@ -40,19 +40,19 @@ impl Space {
         }
     }
 
-    /// The bin that takes a pool's next batch; `None` if all are busy or full. `busy` tells the number
-    /// of operations of a bin's flash unit.
+    /// The bin that takes a pool's next batch; `None` if all are busy or full. `load` counts the
+    /// operations that wait for a bin's flash or use it.
     #[inline(always)]
     pub(in crate::device) fn choose_bin(
         &mut self,
         pool: PoolId,
-        busy: impl Fn(BinId) -> u32,
+        load: impl Fn(BinId) -> u32,
     ) -> Option<BinId> {
         let bins = self.ftl.layout.bins_of(pool);
         let state = &self.pools[pool];
         let place = match state.choice {
             BinChoice::RoundRobin => state.next_in_turn(),
-            BinChoice::LeastBusy => state.in_turn().min_by_key(|place| busy(bins[*place])),
+            BinChoice::LeastBusy => state.in_turn().min_by_key(|place| load(bins[*place])),
             choice => self.best(choice, state.in_turn(), |place| bins[place]),
         }?;
         self.pools[pool].turn = if place + 1 == bins.len() { 0 } else { place + 1 };
