@@ -308,7 +308,8 @@ def test_a_plan_sees_what_the_windows_of_its_members_guarantee():
     assert {of.writes for _, of in told} == {told[0][1].writes}
 
 
-def test_a_plan_chooses_the_windows_of_its_members():
+@pytest.mark.parametrize(("rate", "is_broken"), [(800, False), (5_000, True)])
+def test_a_plan_chooses_the_windows_of_its_members(rate, is_broken):
     """Members are in maintenance in turn, for 20 ms each, while reads go to the other one."""
 
     class Turns:
@@ -334,7 +335,7 @@ def test_a_plan_chooses_the_windows_of_its_members():
                 return [Act.send(request, 1 - self.writer)]
             return [Act.send(request, member) for member in range(2)]
 
-    windows = {"dtwin": "25 ms", "ndwin_low": "1 ms", "ndwin_high": "10 ms"}
+    windows = {"dtwin": "1 s", "ndwin_low": "1 ms", "ndwin_high": "10 ms"}
     drive = {**DRIVE, "ftl": {**DRIVE["ftl"], "windows": windows}}
     loads = [
         {
@@ -347,19 +348,24 @@ def test_a_plan_chooses_the_windows_of_its_members():
             "name": "writes",
             "reads": "0 %",
             "size": "4 KiB",
-            "arrivals": {"process": "poisson", "rate": "500 IOPS"},
+            "arrivals": {"process": "poisson", "rate": f"{rate} IOPS"},
         },
     ]
     run = {"time": "1 s", "audit": True}
     # A mirror takes no windows.
     rails = {"policy": "rails", "period": "20 ms", "cache": {"size": "1 MiB", "latency": "1 us"}}
     result = fs.run(array(Turns, base=rails, drive=drive, workload=loads, run=run))
-    members = result.summary["array"]["members"]
-    inside = [member["windows"]["dtwin_ns"] for member in members]
-    total = result.summary["simulated_ns"]
-    late = sum(of["windows"]["waited_ns"] + of["windows"]["broken_ns"] for of in members)
-    # One member is outside of its window at any time, and both only while one waits.
-    assert abs(2 * total - sum(inside) - total) <= late
+    found = [member["windows"] for member in result.summary["array"]["members"]]
+    outside = sum(of["ndwin_ns"] for of in found)
+    broken = sum(of["broken_ns"] for of in found)
+    ends = {end: sum(of["ends"][end] for of in found) for end in found[0]["ends"]}
+    # One is outside of its deterministic window at a time, but for broken windows.
+    assert outside == result.summary["simulated_ns"] + broken
+    assert (broken > 0, ends["reads"], ends["time"]) == (is_broken, 0, 0)
+    assert min(ends["writes"], ends["excursion"]) > 10 if is_broken else ends["host"] > 40, ends
+    assert is_broken or ends["writes"] + ends["excursion"] == 0, ends
+    # The next member has waited for what the one before it had under way.
+    assert sum(of["waited_ns"] for of in found) > 0
 
 
 # ---- faults --------------------------------------------------------------------------

@@ -55,7 +55,7 @@ def _ends(ends: dict[str, int], result: Measured, found: list[Figures]) -> list[
     return [
         f"Of {units.many(total, 'deterministic window')} that ended, {total - by_host:,} "
         f"{_was(total - by_host)} broken: the drive ended them before the host did.{lasted}",
-        f"Until the host asked for the next window, it lacked the broken ones for {broken} of "
+        f"The host lacked the broken ones for {broken} of "
         f"{whole}{of_each}.",
     ]
 

@@ -86,6 +86,8 @@ pub struct ArrayRun {
     /// Wakes of a plan in Python in a row while nothing else is to come.
     own_wakes: u32,
     last_wake: Instant,
+    /// Members that may be in maintenance wait until others have ended theirs.
+    turns_wait: bool,
     /// Members that still collected when the plan began to read them: at how many swaps.
     unsettled: u64,
     /// The fault that the auditor has found.
@@ -147,6 +149,7 @@ impl ArrayRun {
             own_wakes: 0,
             last_wake: Instant::NEVER,
             idle_periods: 0,
+            turns_wait: false,
             unsettled: 0,
             fault: None,
         };
@@ -227,7 +230,11 @@ impl ArrayRun {
                     let until = until.min(self.measured.next_boundary()).min(LATEST);
                     let device = self.drives.get_mut(drive);
                     let waits_alone = device.waits_for_windows_alone();
-                    device.step_while_quiet(until);
+                    match self.turns_wait {
+                        // The moment at which the window begins matters to others.
+                        true => _ = device.step(),
+                        false => device.step_while_quiet(until),
+                    }
                     self.now = device.now();
                     if !waits_alone || device.has_done() {
                         self.idle_periods = 0;
@@ -243,6 +250,7 @@ impl ArrayRun {
                 }
                 _ => return self.end().map(|()| false),
             }
+            self.begin_turns();
             self.collect()?;
         }
         Ok(true)

@@ -6,7 +6,7 @@ use super::members::MemberId;
 use super::plan::Plan;
 use super::plan::act::{Act, Asked, HostId, Timer, UnderWay, Wait, changes};
 use super::requests::{Sent, SentId, ServingId};
-use crate::device::{Completion, RequestId, Window};
+use crate::device::{Completion, Device, RequestId, Window};
 use crate::error::RunError;
 use engine::Span;
 use engine::ids::Id;
@@ -52,18 +52,33 @@ impl ArrayRun {
         }
     }
 
-    /// Lets members that may be in maintenance have non-deterministic windows, and all others deterministic
-    /// ones, if drives have windows.
+    /// Asks deterministic windows of members that must not be in maintenance, and then non-deterministic ones
+    /// of all others, if drives have windows.
     pub(super) fn choose_windows(&mut self) {
+        if self.drives.devices[0].has_windows() {
+            self.choose_window_of_members(Window::Dtwin);
+            self.turns_wait = true;
+            self.begin_turns();
+        }
+    }
+
+    /// Lets members that may be in maintenance have their non-deterministic windows, once all others have
+    /// ended theirs: so two are in maintenance at the same time only while a window is broken. A member
+    /// whose window is broken delays nobody.
+    pub(super) fn begin_turns(&mut self) {
+        let mut devices = self.drives.devices.iter();
+        if self.turns_wait && !devices.any(Device::ends_ndwin) {
+            self.turns_wait = false;
+            self.choose_window_of_members(Window::Ndwin);
+        }
+    }
+
+    /// Chooses the window of those members that the plan wants to be in it.
+    fn choose_window_of_members(&mut self, window: Window) {
         for member in (0..self.members.count()).map(MemberId) {
             let (drive, set) = self.members.place(member);
-            let window = match self.plan.may_maintain(member) {
-                true => Window::Ndwin,
-                false => Window::Dtwin,
-            };
-            let device = self.drives.get_mut(drive);
-            if device.has_windows() {
-                device.set_window(self.now, set, window);
+            if self.plan.may_maintain(member) == (window == Window::Ndwin) {
+                self.drives.get_mut(drive).set_window(self.now, set, window);
             }
         }
     }

@@ -72,7 +72,7 @@ fn broken(all: &WindowCounts, sets: u64) -> Option<String> {
         by_itself().map(|end| format!("{} by {}", count(end), end.words())).collect();
     (ended > 0).then(|| {
         format!(
-            "{ended} of {} that ended did so by {}, not by the host ({}); until the host asked for another window there was none for {}{}",
+            "{ended} of {} that ended did so by {}, not by the host ({}); the host lacked them for {}{}",
             counted(all.ends.iter().sum::<u64>(), "deterministic window"),
             each(ended, "itself", "themselves"),
             causes.join(", "),
@@ -131,8 +131,8 @@ mod tests {
         };
         let told = broken(&counts, 4).expect("13 were broken");
         let expected = "13 of 73 deterministic windows that ended did so by themselves, not by the host \
-                        (9 by writes, 4 by excursions (foreground GC was due)); until the host asked for \
-                        another window there was none for 2.5 s, added over 4 sets or members";
+                        (9 by writes, 4 by excursions (foreground GC was due)); the host lacked them \
+                        for 2.5 s, added over 4 sets or members";
         assert_eq!(told, expected);
         let told = not_begun(&counts, 1).expect("64 did not begin");
         let expected = "64 of 140 deterministic windows that the host asked for did not begin, because \

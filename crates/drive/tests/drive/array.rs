@@ -2,6 +2,7 @@
 
 use crate::common::{Done, Override, experiment, run_fast, set};
 use drive::array::{ArrayRun, Drives, PlanCounts};
+use drive::device::{End, WindowCounts};
 use drive::measure::{KindStats, Measured};
 use drive::{Experiment, OpKind};
 use engine::Streams;
@@ -540,51 +541,84 @@ fn reads_are_flat_beside_rotation() {
     }
 }
 
-#[test]
-fn maintenance_of_members_overlaps_for_counted_times_alone() {
-    let windows = |reads: &str| {
-        [
-            set(
-                "ftl.windows",
-                format!(
-                    "{{ dtwin = \"10 s\", {reads}ndwin_low = \"0 s\", ndwin_high = \"1 ms\" }}"
-                ),
-            ),
-            set("ftl.gc.foreground", "2 blocks"),
-            set("ftl.gc.background", "3 blocks"),
-            set("ftl.gc.stop", "5 blocks"),
-            set("run.audit", true),
-        ]
+/// What members were in, in nanoseconds, and the ends of their deterministic windows.
+#[derive(Debug)]
+struct Maintained {
+    elapsed: u64,
+    /// Times outside deterministic windows, those of them without what the host had asked for, and those
+    /// in which it waited for a deterministic window.
+    outside: u64,
+    broken: u64,
+    waited: u64,
+    ends: [u64; 5],
+}
+
+impl Maintained {
+    /// Time for which more than one member was outside of its deterministic window, if one always was.
+    fn overlap(&self) -> i128 {
+        i128::from(self.outside) - i128::from(self.elapsed)
+    }
+}
+
+/// Writes at a rate beside reads, to members with windows that last 10 s.
+fn maintained(count: u32, plan: &str, rate: u32, reads: &str) -> Maintained {
+    let more = [
+        set(
+            "ftl.windows",
+            format!("{{ dtwin = \"10 s\", {reads}ndwin_low = \"0 s\", ndwin_high = \"1 ms\" }}"),
+        ),
+        set("ftl.gc.foreground", "2 blocks"),
+        set("ftl.gc.background", "3 blocks"),
+        set("ftl.gc.stop", "5 blocks"),
+        set("run.audit", true),
+    ];
+    let arrivals = format!("arrivals = {{ process = \"poisson\", rate = \"{rate} IOPS\" }}");
+    let stop = "size = \"4 KiB\"\nstop = { time = \"3 s\" }";
+    let text = load("reader", &format!("reads = \"100 %\"\n{stop}"))
+        + &load("writer", &format!("reads = \"0 %\"\n{arrivals}\n{stop}"));
+    let run = run_array(&experiment(&text, &drives(count, plan, &more)));
+    let counts: Vec<_> = (run.drives().devices.iter())
+        .map(|device| device.window_records(SetId(0)).expect("it has windows").0)
+        .collect();
+    let sum = |of: fn(&WindowCounts) -> engine::Span| -> u64 {
+        counts.iter().map(|counts| of(counts).as_ns()).sum()
     };
-    let reader = load("reader", "reads = \"100 %\"\nsize = \"4 KiB\"\nstop = { time = \"3 s\" }");
-    // The last windows end after 500 reads.
-    for (rate, reads) in [(100, ""), (900, ""), (900, "reads = 500, ")] {
-        let arrivals = format!("arrivals = {{ process = \"poisson\", rate = \"{rate} IOPS\" }}");
-        let writer =
-            format!("reads = \"0 %\"\nsize = \"4 KiB\"\n{arrivals}\nstop = {{ time = \"3 s\" }}");
-        let text = reader.clone() + &load("writer", &writer);
-        let plan = rotation("100 ms", ", depth = 8, chunk = \"16 KiB\"");
-        let run = run_array(&experiment(&text, &drives(4, &plan, &windows(reads))));
-        let counts: Vec<_> = (run.drives().devices.iter())
-            .map(|device| device.window_records(SetId(0)).expect("it has windows").0)
-            .collect();
-        let sum = |of: fn(&drive::device::WindowCounts) -> engine::Span| -> u64 {
-            counts.iter().map(|counts| of(counts).as_ns()).sum()
-        };
-        // Drives that nothing happens to lag behind the run by less than a period.
-        let (elapsed, all) = (run.elapsed().as_ns(), sum(|of| of.dtwin + of.ndwin));
-        assert!(4 * elapsed - all < 400_000_000, "{elapsed} {all}");
-        let outside = sum(|of| of.ndwin) as f64 / 1e9;
-        let counted = sum(|of| of.waited + of.broken) as f64 / 1e9;
-        let seconds = elapsed as f64 / 1e9;
-        println!("{rate}: {seconds} s, outside {outside} s, of which {counted} s are counted");
-        assert!((outside - counted - seconds).abs() < 0.1, "{rate}: {counts:?}");
-        let collected: u64 =
-            run.drives().devices.iter().map(|device| device.ftl().tally.erases).sum();
-        assert!(collected > 20, "{collected}");
-        let ended: u64 = counts.iter().map(|of| of.ends[drive::device::End::Reads as usize]).sum();
-        let broken = sum(|of| of.broken);
-        assert_eq!((ended > 10, broken > 1_000_000_000), (!reads.is_empty(), !reads.is_empty()));
+    let elapsed = run.elapsed().as_ns();
+    assert_eq!(sum(|of| of.dtwin + of.ndwin), u64::from(count) * elapsed);
+    let erases: u64 = run.drives().devices.iter().map(|device| device.ftl().tally.erases).sum();
+    assert!(erases > 20, "members collect: {erases}");
+    let found = Maintained {
+        elapsed,
+        outside: sum(|of| of.ndwin),
+        broken: sum(|of| of.broken),
+        waited: sum(|of| of.waited),
+        ends: std::array::from_fn(|end| counts.iter().map(|of| of.ends[end]).sum()),
+    };
+    println!("{count} members, {rate} writes a second: {found:?}");
+    found
+}
+
+#[test]
+fn members_are_in_maintenance_one_after_the_other() {
+    let rotation = rotation("100 ms", ", depth = 8, chunk = \"16 KiB\"");
+    for (count, plan, rate) in
+        [(4, &rotation, 100), (4, &rotation, 900), (2, &rails("100 ms", ""), 900)]
+    {
+        let found = maintained(count, plan, rate, "");
+        assert_eq!(found.ends[1..], [0; 4]);
+        assert_eq!((found.overlap(), found.broken), (0, 0), "to the nanosecond");
+        // The next one has waited for the end of what was under way.
+        assert!(rate < 900 || found.waited > US, "{found:?}");
+    }
+}
+
+#[test]
+fn maintenance_of_members_overlaps_only_while_a_window_is_broken() {
+    let rotation = rotation("100 ms", ", depth = 8, chunk = \"16 KiB\"");
+    for (count, plan) in [(2, &rails("100 ms", "")), (4, &rotation)] {
+        let found = maintained(count, plan, 900, "reads = 500, ");
+        assert!(found.ends[End::Reads as usize] > 10 && found.broken > 1_000_000 * US);
+        assert_eq!(found.overlap(), i128::from(found.broken), "to the nanosecond");
     }
 }
 

@@ -140,7 +140,7 @@ fn a_note_tells_that_windows_ended_by_themselves() {
     // Ten reads of 8 KiB are 20 of 4 KiB.
     let broken = note(&few, "windows = {}");
     let words = "1 of 1 deterministic window that ended did so by itself, not by the host (1 by reads); \
-                 until the host asked for another window there was none for";
+                 the host lacked them for";
     assert!(has(&broken, words), "{broken:?}");
     let whole = note(WINDOWS, "windows = {}");
     assert!(!has(&whole, "deterministic window"), "{whole:?}");

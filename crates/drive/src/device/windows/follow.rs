@@ -39,6 +39,11 @@ impl Device {
     pub fn has_windows(&self) -> bool {
         self.gc.windows.is_some()
     }
+    /// True while an NVM set ends a non-deterministic window that the host had chosen: a deterministic one
+    /// was asked for and has not begun.
+    pub fn ends_ndwin(&self) -> bool {
+        self.gc.windows.as_ref().is_some_and(|windows| windows.any_ends_ndwin())
+    }
     /// True if no event of the drive is due but those of its windows: nothing that a request waits for.
     pub fn waits_for_windows_alone(&self) -> bool {
         self.base.time.agenda.events().all(|event| matches!(event, Event::Window(_)))

@@ -67,8 +67,8 @@ struct OfSet {
     full: (u64, u64),
     /// Maintenance is to go on: a deterministic window has ended at this moment.
     goes_on: bool,
-    /// The moment at which the deterministic window has ended by itself; none once the host has asked
-    /// for another window.
+    /// The moment at which the deterministic window has ended by itself; none once the next one has begun,
+    /// or the host has asked for a non-deterministic one.
     broken_since: Option<Instant>,
     records: Records,
 }
@@ -96,8 +96,8 @@ impl OfSet {
         (u128::from(units) * u128::from(hosts) / u128::from(all)) as u64
     }
 
-    /// The host asks for a window.
-    fn asks(&mut self, now: Instant) {
+    /// The host lacks its deterministic window no more.
+    fn end_broken(&mut self, now: Instant) {
         if let Some(since) = self.broken_since.take() {
             self.records.counts.broken += now - since;
         }
@@ -148,6 +148,10 @@ impl Windows {
     pub fn is_closing(&self, set: SetId) -> bool {
         matches!(self.sets[set].phase, Phase::Closing(_))
     }
+    /// True while a set ends a non-deterministic window that the host had chosen.
+    pub fn any_ends_ndwin(&self) -> bool {
+        self.sets.ids().any(|set| self.is_closing(set) && self.sets[set].broken_since.is_none())
+    }
     /// True if a set has been in its deterministic window since `then`.
     pub fn is_dtwin_since(&self, set: SetId, then: Instant) -> bool {
         self.is_dtwin(set) && self.sets[set].since <= then
@@ -160,7 +164,6 @@ impl Windows {
         if of.phase != Phase::Ndwin {
             return None;
         }
-        of.asks(now);
         of.phase = Phase::Closing(now);
         of.records.counts.asked += 1;
         let first = match of.records.counts.begun {
@@ -174,7 +177,7 @@ impl Windows {
     /// A host asks for the non-deterministic window, of a set with these counts; returns true if a
     /// deterministic one has ended.
     pub fn ask_ndwin(&mut self, now: Instant, set: SetId, tally: &Tally) -> bool {
-        self.sets[set].asks(now);
+        self.sets[set].end_broken(now);
         match self.sets[set].phase {
             Phase::Ndwin => false,
             Phase::Closing(since) => {
@@ -210,6 +213,7 @@ impl Windows {
         (of.reads, of.written, of.began_with) = (0, 0, tally);
         (of.guaranteed, of.told) = (units, units);
         of.records.began(writes, now - of.since, now - asked);
+        of.end_broken(now);
         of.since = now;
         now + self.config.dtwin.span() + Span::from_ns(1)
     }

@@ -80,7 +80,8 @@ pub struct WindowCounts {
     pub waited: Span,
     /// See `waited`.
     pub longest_wait: Span,
-    /// Time from the end of a deterministic window by itself until the host asked for another window.
+    /// Time from the end of a deterministic window by itself until the next one began, or the host asked
+    /// for a non-deterministic one.
     pub broken: Span,
     /// The least and the greatest DTWIN Writes Typical of the windows that have begun.
     pub writes: Option<(u64, u64)>,
