@@ -258,6 +258,15 @@ def test_pooled_latencies_are_those_of_all_reads():
     assert pooled_latency([]).requests == 0
 
 
+def test_pressure_management_is_reads_first_and_a_program_for_each_die():
+    sets, managed = (FIRMWARE[name] for name in pressure.BESIDE.values())
+    assert sets.drive == _drives.sets()
+    more = {"ftl": {"pressure": {"programs": _drives.DIES}}, "scheduler": {"bypass": "drain"}}
+    assert managed.drive == _drives.sets(more)
+    assert (sets.reads, sets.writes, sets.rates) == (managed.reads, managed.writes, managed.rates)
+    assert managed.rates == _cases.SMALL
+
+
 @pytest.mark.parametrize("pair", [pressure.PAIR, pressure.SUSPENDED])
 def test_firmware_that_is_compared_differs_by_the_limit_alone(pair):
     without, managed = (FIRMWARE[name] for name in pair.values())

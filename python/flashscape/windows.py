@@ -55,8 +55,7 @@ def _ends(ends: dict[str, int], result: Measured, found: list[Figures]) -> list[
     return [
         f"Of {units.many(total, 'deterministic window')} that ended, {total - by_host:,} "
         f"{_was(total - by_host)} broken: the drive ended them before the host did.{lasted}",
-        f"The host lacked the broken ones for {broken} of "
-        f"{whole}{of_each}.",
+        f"The host lacked the broken ones for {broken} of {whole}{of_each}.",
     ]
 
 

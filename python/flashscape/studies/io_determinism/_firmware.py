@@ -12,14 +12,14 @@ if TYPE_CHECKING:
     from flashscape.studies.io_determinism._cases import Case
 
 
-def _same(title: str, *changes: dict[str, Any], programs: int = _drives.DIES) -> Case:
+def _same(title: str, *changes: dict[str, Any], programs: int | None = None) -> Case:
     """Return writes to the set that is read, with changes of the firmware.
 
-    A set has four dies, so that four programs at a time are no limit; with fewer it takes fewer
-    writes.
+    A set has four dies. With fewer outstanding programs it takes fewer writes.
     """
-    limit = [] if programs == _drives.DIES else [_drives.pressure(programs)]
-    rates = tuple(rate for rate in SMALL if rate * _drives.DIES <= SMALL[-1] * programs)
+    limit = [] if programs is None else [_drives.pressure(programs)]
+    share = (programs or _drives.DIES) / _drives.DIES
+    rates = tuple(rate for rate in SMALL if rate <= SMALL[-1] * share)
     drive = _drives.sets(*changes, *limit)
     return replace(CASES["same"], title=title, drive=drive, rates=rates)
 
@@ -30,6 +30,7 @@ FIRMWARE: dict[str, Case] = {
     "same-first-come": _same("first come", _drives.FIRST_COME),
     "same-batches": replace(CASES["same"], title="reads first, in batches (preset)"),
     "same-reads-first": _same("reads first", _FIRST),
+    "same-4": _same("reads first, a program for each die", _FIRST, programs=_drives.DIES),
     "same-3": _same("reads first, 3 programs", _FIRST, programs=3),
     "same-2": _same("reads first, 2 programs", _FIRST, programs=2),
     "same-1": _same("reads first, 1 program", _FIRST, programs=1),
