@@ -177,7 +177,7 @@ def test_nothing_is_told_of_drives_without_windows(broken):
 def test_a_note_tells_of_windows_that_nobody_asked_for():
     result = fs.run({**BASE, "run": {"requests": 100}})
     assert told(result) == []
-    (note,) = (note for note in result.summary["notes"] if "nobody asked" in note)
+    (note,) = (note for note in result.summary["notes"] if "nobody asks" in note)
     assert note in fs.explain(result).sentences
 
 

@@ -36,6 +36,8 @@ mod workloads;
 pub(crate) use faults::note_to_come as note_on_faults;
 pub use memory::{Memory, PLACES_MOST, WAITING_BYTES, available, first_draws, memory};
 pub use space::{Found, Start, exact_footprint, shortage};
+pub(crate) use windows::nobody_asks;
+pub use windows::notes_on_traces;
 pub use workloads::is_bounded;
 
 use crate::experiment::{Experiment, Fill, PreconditionConfig};
@@ -131,12 +133,17 @@ fn check_all(
         problems.push(path, fault);
     }
     let space = space::check(experiment, &layout, start, &mut problems);
+    if !problems.is_empty() {
+        return Err(problems);
+    }
+    let timing = Timing::new(&drive.nand, &geometry);
+    windows::check_collection(experiment, &layout, (&geometry, &timing), &mut problems);
+    if !problems.is_empty() {
+        return Err(problems);
+    }
     let checked = Checked {
-        timing: match problems.is_empty() {
-            true => Timing::new(&drive.nand, &geometry),
-            false => return Err(problems),
-        },
-        notes: notes::notes(experiment, &layout, start),
+        notes: notes::notes(experiment, &layout, (&geometry, &timing), start),
+        timing,
         layout,
         geometry,
         thresholds: space.thresholds,

@@ -2,7 +2,7 @@
 
 use crate::{errors, guard, policies};
 use drive::Experiment;
-use drive::check::{Checked, Start, check, check_from};
+use drive::check::{Checked, Start, check, check_from, notes_on_traces};
 use drive::load::{Override, load_document};
 use host::{HostError, WorkloadConfig};
 use pyo3::prelude::*;
@@ -110,7 +110,8 @@ impl Plan {
             })
         })?;
         let texts = looked.map_err(|faults| self.inner.refusal(faults))?;
-        Ok(texts.into_iter().flatten().map(|(text, _)| text).collect())
+        let told = guard::detached(py, || self.inner.told_of_windows(texts))?;
+        told.map_err(|faults| self.inner.refusal(faults))
     }
 }
 
@@ -227,6 +228,26 @@ impl Inner {
             faults = host::name_clashes(&self.experiment.workload, &surveys);
         }
         if faults.is_empty() { Ok(all) } else { Err(faults) }
+    }
+
+    /// The texts on traces, each with what it writes in windows of predictable latency if that is much.
+    fn told_of_windows(
+        &self,
+        texts: Vec<Option<(String, Option<Survey>)>>,
+    ) -> Result<Vec<String>, Faults> {
+        let Self { experiment, checked, .. } = self;
+        let mut all = Vec::new();
+        for (index, (workload, found)) in experiment.workload.iter().zip(texts).enumerate() {
+            let Some((mut text, survey)) = found else { continue };
+            if let Some(survey) = survey {
+                let note = notes_on_traces(experiment, &checked.layout, workload, &survey);
+                if let Some(note) = note.map_err(|fault| vec![(index, fault)])? {
+                    text.push_str(&format!("\n  windows   {note}"));
+                }
+            }
+            all.push(text);
+        }
+        Ok(all)
     }
 
     /// The exception for faults of traces; faults of the configuration have their line in it.

@@ -1,5 +1,6 @@
 //! The figures that follow from a configuration, for `flashscape check`.
 
+use super::flash::program_ns;
 use super::{Checked, pressure, sets, superblocks, windows};
 use crate::experiment::Experiment;
 use engine::Span;
@@ -107,10 +108,8 @@ impl Checked {
         })
     }
 
-    /// Mean time for which a program command occupies its flash unit, in nanoseconds.
     fn program_ns(&self) -> f64 {
-        let transfer = self.timing.transfer(self.layout.row_bytes()).as_ns() as f64;
-        mean(self.by_page_type(|page| self.timing.program(page))) + transfer
+        program_ns(&self.timing, &self.layout)
     }
 
     /// Ends of the steps of an erase, at which it could be suspended.

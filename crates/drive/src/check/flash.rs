@@ -3,7 +3,7 @@
 use super::{collection, partial, rounds, streaming, superblocks, wear};
 use crate::config::{DriveConfig, RoundsLevel};
 use ftl::{Layout, PoolLevel};
-use nand::{Geometry, Units};
+use nand::{Geometry, Timing, Units};
 use settings::{Problems, Size};
 
 /// Checks flash and firmware; returns `None` if their shape is contradictory.
@@ -179,4 +179,11 @@ fn check_bins(drive: &DriveConfig, geometry: &Geometry, layout: &Layout, problem
             problems.push(format!("drive.concurrency.{key}"), format!("a bin (ftl.allocation.bin) has {bin} planes, which are used one at a time, and this unit only {planes}; choose a larger unit, or smaller bins"));
         }
     }
+}
+
+/// Mean time for which a program command occupies its flash unit, in nanoseconds.
+pub fn program_ns(timing: &Timing, layout: &Layout) -> f64 {
+    let programs = (0..timing.page_types()).map(|page| timing.program(page).as_ns());
+    let mean = programs.sum::<u64>() as f64 / f64::from(timing.page_types());
+    mean + timing.transfer(layout.row_bytes()).as_ns() as f64
 }

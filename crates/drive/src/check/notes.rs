@@ -2,13 +2,18 @@
 
 use super::flash::of_gangs;
 use super::space::Start;
-use super::{faults, pressure, scaled};
+use super::{faults, pressure, scaled, windows};
 use crate::experiment::Experiment;
 use crate::precondition::filled_units;
 use ftl::Layout;
-use nand::GangControl;
+use nand::{GangControl, Geometry, Timing};
 
-pub fn notes(experiment: &Experiment, layout: &Layout, start: Start<'_>) -> Vec<String> {
+pub fn notes(
+    experiment: &Experiment,
+    layout: &Layout,
+    (geometry, timing): (&Geometry, &Timing),
+    start: Start<'_>,
+) -> Vec<String> {
     let mut notes = Vec::new();
     let is_empty = match start {
         Start::New => filled_units(&experiment.precondition, layout.host_units) == 0,
@@ -30,6 +35,7 @@ pub fn notes(experiment: &Experiment, layout: &Layout, start: Start<'_>) -> Vec<
         notes.push(format!("a block that rate-limiting would pass over (less than {:.4} % of the mean life left, ftl.wear.age_variance) is one for migration already (retirement_age {retirement}): rate-limiting acts only where migration finds no data to move", 100.0 * (1.0 - variance.fraction())).replace(".0000 %", " %"));
     }
     notes.extend(pressure::notes(experiment, layout));
+    notes.extend(windows::notes(experiment, layout, geometry, timing));
     notes.extend(faults::note(experiment));
     notes.extend(scaled::note(experiment, layout));
     notes

@@ -1,10 +1,18 @@
 //! Contradictions of windows of predictable latency.
 
+mod collection;
+mod notes;
+mod rates;
+mod traces;
+
+pub use collection::check as check_collection;
+pub use notes::{nobody_asks, notes};
+pub use traces::notes as notes_on_traces;
+
 use super::beside::refuse;
 use crate::experiment::Experiment;
-use ftl::{Blocking, Layout, ScrubTask, Thresholds};
-use host::WorkloadConfig;
-use host::config::SizeConfig;
+use ftl::{Blocking, Layout, ScrubTask};
+use rates::bytes_between;
 use serde_json::{Value, json};
 use settings::{Problems, Time};
 
@@ -59,7 +67,7 @@ pub fn check(experiment: &Experiment, layout: &Layout, problems: &mut Problems) 
         );
         problems.push("run.windows.ndwin", fault);
     }
-    check_rates(experiment, layout, problems);
+    rates::check(experiment, layout, problems);
 }
 
 fn check_beside(experiment: &Experiment, problems: &mut Problems) {
@@ -121,16 +129,6 @@ fn check_beside(experiment: &Experiment, problems: &mut Problems) {
     refuse(PATH, refused, otherwise, problems);
 }
 
-/// Bytes that hosts can write to an NVM set between the background threshold, at which collection goes
-/// on, and the foreground one: what deterministic windows can count on.
-fn bytes_between(experiment: &Experiment, layout: &Layout) -> u64 {
-    let [foreground, background, _] = Thresholds::new(&experiment.drive.ftl.gc, layout).in_blocks();
-    let blocks = u64::from(background.saturating_sub(foreground)) * u64::from(layout.bins);
-    blocks / u64::from(layout.set_count())
-        * u64::from(layout.data_units(ftl::Stream::Host))
-        * layout.unit_bytes
-}
-
 /// The windows, and the space that they can count on; `None` without them.
 pub fn derived(experiment: &Experiment, layout: &Layout) -> Option<Value> {
     let windows = experiment.drive.ftl.windows?;
@@ -154,69 +152,4 @@ pub fn derived(experiment: &Experiment, layout: &Layout) -> Option<Value> {
         "dtwin_writes_typical": bytes / write,
         "host": host,
     }))
-}
-
-/// Refuses deterministic windows in which the known rate of writes fills the space that collection keeps
-/// free before: what lies between the background threshold, at which it goes on, and the foreground one.
-fn check_rates(experiment: &Experiment, layout: &Layout, problems: &mut Problems) {
-    let (Some(windows), Some(host)) = (&experiment.drive.ftl.windows, &experiment.run.windows)
-    else {
-        return;
-    };
-    let (key, dtwin) = match host.dtwin {
-        Some(dtwin) => ("run.windows.dtwin", dtwin),
-        None => ("drive.ftl.windows.dtwin", windows.dtwin),
-    };
-    let bytes = bytes_between(experiment, layout);
-    let seconds = dtwin.span().as_secs_f64();
-    for set in 0..layout.set_count() {
-        let is_own = |of: &&WorkloadConfig| of.nvm_set.unwrap_or(1) == set + 1;
-        let written = |seconds: f64| -> f64 {
-            let own = experiment.workload.iter().filter(is_own);
-            own.filter_map(|of| written_in(of, seconds, layout.unit_bytes)).sum()
-        };
-        if written(seconds) > bytes as f64 {
-            let of = if layout.set_count() > 1 {
-                format!(" of NVM set {}", set + 1)
-            } else {
-                String::new()
-            };
-            problems.push(key, format!(
-                "in {dtwin} hosts write {:.1} MB, and between the background and the foreground threshold of drive.ftl.gc the drive has {:.1} MB{of} free; choose a shorter time, or raise drive.ftl.gc.background",
-                written(seconds) / 1e6,
-                bytes as f64 / 1e6,
-            ));
-        }
-    }
-}
-
-/// Bytes of mapping units that a workload writes in so many seconds, at most of its mean rate and its
-/// bursts, if its file says so.
-fn written_in(workload: &WorkloadConfig, seconds: f64, unit: u64) -> Option<f64> {
-    let arrivals = workload.arrivals.as_ref()?;
-    let writes = match (&workload.mix, workload.reads) {
-        (Some(mix), _) => mix.write.map_or(0.0, |share| share.fraction()),
-        (None, Some(reads)) => 1.0 - reads.fraction(),
-        (None, None) => return None,
-    };
-    let at_work = workload.bursts.as_ref().map_or(seconds, |bursts| {
-        let [on, off] = [bursts.on, bursts.off].map(|time| time.span().as_secs_f64());
-        let cycles = (seconds / (on + off)).floor();
-        cycles * on + (seconds - cycles * (on + off)).min(on)
-    });
-    let requests = arrivals.rate.per_second() * at_work * writes;
-    Some(requests * mean_bytes(workload.size.as_ref(), unit))
-}
-
-/// Mean bytes of the mapping units of a request that begins at the beginning of one.
-fn mean_bytes(size: Option<&SizeConfig>, unit: u64) -> f64 {
-    let whole = |bytes: u64| (bytes.div_ceil(unit) * unit) as f64;
-    match size {
-        None => whole(4096),
-        Some(SizeConfig::Fixed(size)) => whole(size.bytes()),
-        Some(SizeConfig::List(sizes)) => {
-            sizes.iter().map(|one| whole(one.size.bytes()) * one.share.fraction()).sum()
-        }
-        Some(SizeConfig::Exponential(sizes)) => whole(sizes.mean.bytes()),
-    }
 }

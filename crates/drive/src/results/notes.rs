@@ -37,7 +37,7 @@ pub fn notes(run: &Run, experiment: &Experiment, checked: &Checked, steady: &Val
     notes.extend(super::failures::notes(run, experiment));
     notes.extend(note_on_faults(experiment, run.device().now() - Instant::START));
     notes.extend(super::scrub::note(run, experiment));
-    notes.extend(super::windows::notes(std::iter::once(run.device())));
+    notes.extend(super::windows::notes(std::iter::once(run.device()), experiment));
     notes.extend(no_erase(measured, &[run.device().ftl()], experiment));
     notes.extend(not_aged(run.history().preconditioned));
     notes.extend(unsettled(measured, run.outages(), steady));
@@ -56,7 +56,7 @@ pub fn of_array(
     let measured = run.measured();
     let drives: Vec<&Ftl> = run.drives().devices.iter().map(|device| device.ftl()).collect();
     notes.extend(nothing_counted(measured));
-    notes.extend(super::windows::notes(run.drives().devices.iter()));
+    notes.extend(super::windows::notes(run.drives().devices.iter(), experiment));
     notes.extend(no_erase(measured, &drives, experiment));
     notes.extend(not_aged(run.drives().histories[0].preconditioned));
     notes.extend(unsettled(measured, &[], steady));

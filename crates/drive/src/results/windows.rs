@@ -1,7 +1,9 @@
 //! Windows of predictable latency: how long and how often, why deterministic ones ended, and the
 //! latencies of reads in them.
 
+use crate::check::nobody_asks;
 use crate::device::{Device, End, WindowCounts, WindowEvent, rounded};
+use crate::experiment::Experiment;
 use crate::run::Run;
 use engine::Instant;
 use ftl::SetId;
@@ -42,8 +44,11 @@ pub fn of_device(device: &Device, set: SetId) -> Value {
 }
 
 /// Notes on deterministic windows that ended by themselves, that did not begin, or that nobody asked
-/// for.
-pub fn notes<'d>(devices: impl Iterator<Item = &'d Device>) -> Vec<String> {
+/// for, if that was not known before.
+pub fn notes<'d>(
+    devices: impl Iterator<Item = &'d Device>,
+    experiment: &Experiment,
+) -> Vec<String> {
     let (mut all, mut sets) = (WindowCounts::default(), 0);
     for device in devices {
         let of_device = (0..device.ftl().layout.set_count()).map(SetId);
@@ -58,7 +63,10 @@ pub fn notes<'d>(devices: impl Iterator<Item = &'d Device>) -> Vec<String> {
     }
     match (sets, all.asked) {
         (0, _) => Vec::new(),
-        (_, 0) => vec!["nobody asked for deterministic windows (drive.ftl.windows without run.windows): the whole run was non-deterministic".into()],
+        (_, 0) if nobody_asks(experiment).is_some() => Vec::new(),
+        (_, 0) => vec![
+            "nobody asked for deterministic windows: the whole run was non-deterministic".into(),
+        ],
         _ => broken(&all, sets).into_iter().chain(not_begun(&all, sets)).collect(),
     }
 }

@@ -48,3 +48,4 @@ mod tolerance;
 mod traces;
 mod wear;
 mod windows;
+mod windows_foreseen;

@@ -145,7 +145,7 @@ fn a_note_tells_that_windows_ended_by_themselves() {
     let whole = note(WINDOWS, "windows = {}");
     assert!(!has(&whole, "deterministic window"), "{whole:?}");
     let none = note(WINDOWS, "");
-    assert!(has(&none, "nobody asked for deterministic windows"), "{none:?}");
+    assert!(has(&none, "nobody asks for deterministic windows"), "{none:?}");
 }
 
 #[test]
