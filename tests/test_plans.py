@@ -308,6 +308,44 @@ def test_a_plan_sees_what_the_windows_of_its_members_guarantee():
     assert {of.writes for _, of in told} == {told[0][1].writes}
 
 
+def test_a_plan_sees_each_event_of_a_window_once():
+    """Of 25 ms and 20 reads 12 ms are left at 13 ms, and 5 reads with the 15th of 1 kIOPS."""
+    seen = []
+
+    class Looks:
+        mirrors = True
+
+        def __init__(self, array):
+            assert array.window_events is None
+
+        def begun(self, array):
+            return [Act.maintain(0, False), Act.maintain(1, False)]
+
+        def asked(self, array, request):
+            seen.append((array.now_ns, array.window_events))
+            return [Act.send(request, member) for member in range(2)]
+
+    limits = {"dtwin": "25 ms", "reads": 20, "reads_threshold": 5, "time_threshold": "12 ms"}
+    windows = {**limits, "ndwin_low": "1 ms", "ndwin_high": "10 ms"}
+    drive = {**DRIVE, "ftl": {**DRIVE["ftl"], "windows": windows}}
+    rails = {"policy": "rails", "period": "20 ms", "cache": {"size": "1 MiB", "latency": "1 us"}}
+    load = {
+        "name": "reads",
+        "reads": "100 %",
+        "arrivals": {"process": "constant", "rate": "1 kIOPS"},
+    }
+    run = {"time": "60 ms"}
+    fs.run(array(Looks, base=rails, drive=drive, workload=[load], run=run))
+    news = [(now, events) for now, events in seen if any(events)]
+    assert all(first == second for _, (first, second) in news)
+    assert [events[0] for _, events in news] == [
+        ["time_warning"],
+        ["reads_warning"],
+        ["typical_or_maximum_exceeded"],
+    ]
+    assert news[0][0] == 13_000_000
+
+
 @pytest.mark.parametrize(("rate", "is_broken"), [(800, False), (5_000, True)])
 def test_a_plan_chooses_the_windows_of_its_members(rate, is_broken):
     """Members are in maintenance in turn, for 20 ms each, while reads go to the other one."""

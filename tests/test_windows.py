@@ -77,3 +77,63 @@ def test_wrong_windows_are_refused():
         drive.window(0)
     with pytest.raises(ValueError, match="give it a table"):
         fs.Drive("dc-tlc", precondition={"fill": "empty"}).window()
+
+
+def test_a_host_is_warned_until_it_clears_the_events():
+    """10 reads of 4 KiB in a window of 100 ms: warnings with 4 reads, and with 30 ms left."""
+    limits = {"reads": 10, "reads_threshold": 4, "time_threshold": "30 ms"}
+    windows = {**DRIVE["ftl"]["windows"], **limits}
+    drive = fs.Drive({**DRIVE, "ftl": {**DRIVE["ftl"], "windows": windows}})
+    assert drive.window()["pending"] == []
+    assert drive.window()["warnings"] == {
+        "reads": {"count": 0, "shortest_ns": None},
+        "time": {"count": 0, "shortest_ns": None},
+    }
+    drive.set_window("dtwin")
+    for read in range(6):
+        drive.submit("read", offset=0, length=4_096, at_ns=(1 + read) * 10_000_000)
+        drive.advance((1 + read) * 10_000_000 + 5_000_000)
+        assert drive.window()["pending"] == (["reads_warning"] if read == 5 else [])
+    drive.advance(69_999_999)
+    assert drive.window()["pending"] == ["reads_warning"]
+    drive.advance(70_000_000)
+    both = ["reads_warning", "time_warning"]
+    assert drive.window()["pending"] == both
+    assert drive.window(clear=True)["pending"] == both
+    assert drive.window()["pending"] == []
+    drive.advance(100_000_001)
+    told = drive.window(clear=True)
+    assert (told["pending"], told["ends"]["time"]) == (["typical_or_maximum_exceeded"], 1)
+    assert told["warnings"]["time"] == {"count": 1, "shortest_ns": 30_000_001}
+    assert told["warnings"]["reads"] == {"count": 1, "shortest_ns": None}
+
+
+def test_check_tells_what_a_trace_writes_in_windows(tmp_path, flashscape):
+    rows = [f"{1_000 * ms},W,{4_096 * (ms % 900)},4096" for ms in range(2_000)]
+    trace = tmp_path / "w.csv"
+    trace.write_text("\n".join(["time_us,op,offset,length", *rows]) + "\n", encoding="utf-8")
+    file = tmp_path / "w.toml"
+    # A die with two blocks of 16 pages of 4 KiB between its thresholds, and 1,000 writes a second.
+    file.write_text(
+        '[drive]\npreset = "dc-tlc"\n[drive.geometry]\nchannels = 1\npackages_per_channel = 1\n'
+        "dies_per_package = 1\nplanes_per_die = 1\nblocks_per_plane = 100\npages_per_block = 18\n"
+        'page_size = "4 KiB"\n[drive.ftl]\nblock_planes = 1\n'
+        'over_provisioning = { exported = "5 MiB" }\n'
+        'gc = { foreground = "2 blocks", background = "4 blocks", stop = "6 blocks" }\n'
+        'windows = { dtwin = "100 ms", ndwin_low = "1 ms", ndwin_high = "20 ms", '
+        "writes_threshold = 12 }\n"
+        '[precondition]\nfill = "sequential"\n'
+        f'[[workload]]\nname = "w"\ntrace = {{ file = "{trace}" }}\n[run]\nwindows = {{}}\n',
+        encoding="utf-8",
+    )
+    told = flashscape("check", str(file))
+    assert told.status == 0, told.err
+    # 101 writes lie in 100 ms, both ends included; 36 pages are 147 kB.
+    line = (
+        "  windows   in 100 ms (drive.ftl.windows.dtwin) it writes 0.4 MB in the mean and 0.4 MB "
+        "at most, and 0.1 MB lie between"
+    )
+    assert line in told.out, told.out
+    assert "DTWIN Writes Threshold 12" in " ".join(told.out.split())
+    shorter = flashscape("check", str(file), "--set", "run.windows.dtwin=30 ms")
+    assert "  windows   " not in shorter.out, shorter.out

@@ -9,7 +9,7 @@ import pytest
 import flashscape as fs
 from flashscape.fleet.merged import Merger
 from flashscape.fleet.windows import WindowMerger
-from flashscape.report.sets import pressure, window_ends, windows
+from flashscape.report.sets import pressure, window_ends, window_warnings, windows
 from flashscape.report.text import explanation, plain
 from flashscape.terminal import Page
 
@@ -224,6 +224,48 @@ def test_each_cause_has_a_meaning_and_a_remedy(broken):
     )
 
 
+def test_warnings_are_told_by_part_and_kind(broken):
+    first, second = of_set(1, asked=5, host=4, times=(90, 10)), of_set(2, asked=1, time=1)
+    first["warnings"] = {"reads": warned(3, None), "time": warned(1_500, 1_200_000)}
+    second["warnings"] = {"reads": warned(0, None), "time": warned(0, 0)}
+    found = having(broken, first, second, config__drive__ftl__windows__reads=2_000)
+    assert window_warnings(found).rows == [
+        ("NVM set 1", "reads", "3", "–"),
+        ("NVM set 1", "time", "1,500", "1.20 ms"),
+        ("NVM set 2", "reads", "0", "–"),
+        ("NVM set 2", "time", "0", "0 ns"),
+    ]
+    at = windows(found).head.index("warnings")
+    assert [row[at] for row in windows(found).rows] == ["3 of reads, 1,500 of time", "none"]
+    assert told(found)[-1] == (
+        "Some warnings came at the moment at which the window ended by itself: a higher "
+        "drive.ftl.windows.time_threshold warns sooner."
+    )
+    without = having(broken, of_set(1, asked=5, host=4))
+    assert window_warnings(without).rows == []
+    assert "warnings" not in windows(without).head
+
+
+def test_warnings_of_a_run_come_before_its_windows_break(broken):
+    limits = {"drive.ftl.windows.writes_threshold": 40, "drive.ftl.windows.time_threshold": "9 ms"}
+    result = fs.run(fs.Experiment.from_dict(BASE).replace(limits))
+    assert result.digest == broken.digest
+    (before,), (after,) = broken.summary["windows"], result.summary["windows"]
+    assert before["warnings"] is None
+    assert after["ends"] == before["ends"]
+    writes, time = (after["warnings"][kind] for kind in ("writes", "time"))
+    # No window lasts for a second. Each has room for 40 programs, and a warning of writes before,
+    # and a write comes each 667 us in the mean.
+    ended = after["ends"]["writes"] + after["ends"]["excursion"]
+    assert ended <= writes["count"] <= ended + 1
+    assert (time["count"], time["shortest_ns"]) == (0, None)
+    assert 5 * MS < writes["shortest_ns"] < 60 * MS
+    page = Page(stderr=False, highlight=False, width=1_000)
+    with page.capture() as captured:
+        page.print(explanation(fs.explain(result), result))
+    assert "Warnings of deterministic windows" in captured.get()
+
+
 def test_windows_that_did_not_begin_are_told():
     closed = {"name": "mix", "reads": "50 %", "queue_depth": 8}
     run = {"windows": {"dtwin": "100 ms", "ndwin": "20 ms"}, "requests": 20_000}
@@ -394,9 +436,24 @@ def test_windows_of_drives_are_added_by_hand():
         "broken_ns": 20 * MS,
         "longest_wait_ns": 20 * MS,
         "ends": {"host": 8, "reads": 2, "writes": 0, "time": 0, "excursion": 2},
+        "warnings": None,
         # (60 + 60) twice, of 8 reads.
         "reads": {"dtwin": reads_of(8, 30.0, 10, 60), "other": reads_of(2, 7.0, 7, 7)},
     }
+
+
+def test_warnings_of_drives_are_added_by_hand():
+    first, second = of_set(1, asked=5, host=4, times=(90, 10)), of_set(2, asked=1, time=1)
+    first["warnings"] = {"reads": warned(3, None), "time": warned(1, 500)}
+    second["warnings"] = {"reads": warned(0, None), "time": warned(2, 70)}
+    merger = WindowMerger()
+    merger.add({"windows": [first, second]})
+    merger.add({"windows": [first]})
+    assert merger.summary()["warnings"] == {"reads": warned(6, None), "time": warned(4, 70)}
+
+
+def warned(count, shortest_ns):
+    return {"count": count, "shortest_ns": shortest_ns}
 
 
 def test_a_fleet_tells_of_its_windows(tmp_path):

@@ -261,6 +261,12 @@ class ArrayView:
 
         None for a member in its non-deterministic window; None in all if drives have no windows.
         """
+    @property
+    def window_events(self) -> list[list[str]] | None:
+        """Events of each member's windows since the plan was last told of something.
+
+        The names are those of ``pending`` in ``Drive.window``. None if drives have no windows.
+        """
 
 @final
 class WindowEstimates:
@@ -532,8 +538,8 @@ class Drive:
         for a drive without ``ftl.windows``, for a set or a window that is none, and for a time in
         the past. A drive without NVM sets is set 1.
         """
-    def window(self, nvm_set: int = 1) -> str:
-        """Return the window of an NVM set, its estimates and counts, as JSON text."""
+    def window(self, nvm_set: int = 1, *, clear: bool = False) -> str:
+        """Return the window of an NVM set, its estimates, counts and events, as JSON text."""
     def audit(self) -> None:
         """Prove the map, and the data of reads if the auditor is on; raise SimulatorError."""
     @property

@@ -94,15 +94,21 @@ class Drive(_flashscape.Drive):
             raise ValueError(message)
         return dict(json.loads(super().power_cut(at_ns)))
 
-    def window(self, nvm_set: int = 1) -> dict[str, Any]:  # type: ignore[override]
-        """Return the window of an NVM set, its estimates and counts.
+    def window(  # type: ignore[override]
+        self, nvm_set: int = 1, *, clear: bool = False
+    ) -> dict[str, Any]:
+        """Return the window of an NVM set, its estimates, counts and events.
 
         ``window`` is ``"dtwin"`` or ``"ndwin"``. In a deterministic window ``estimates`` has what
         the set still guarantees: ``reads`` (None for any number), ``writes`` (in Optimal Write
-        Size, which one program writes) and ``time_ns``. The other keys are those of ``windows`` in
-        a summary (docs/results.md). Raises ValueError for a drive without ``ftl.windows``.
+        Size, which one program writes) and ``time_ns``. ``pending`` has the events since they were
+        last cleared: ``reads_warning``, ``writes_warning`` and ``time_warning`` (an estimate has
+        fallen to its threshold), ``typical_or_maximum_exceeded`` and ``excursion`` (the window has
+        ended by itself). They stay until they are read with ``clear``, which changes nothing else.
+        The other keys are those of ``windows`` in a summary (docs/results.md). Raises ValueError
+        for a drive without ``ftl.windows``.
         """
-        return dict(json.loads(super().window(nvm_set)))
+        return dict(json.loads(super().window(nvm_set, clear=clear)))
 
     def snapshot(self) -> Snapshot:  # type: ignore[override]
         """Return the snapshot that shutting the drive down now would give; the drive goes on.

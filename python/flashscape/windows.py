@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from flashscape import deciders, units
 from flashscape.catalogue import derived_of
 from flashscape.parts import parts
-from flashscape.window_counts import CAUSES, time_ns
+from flashscape.window_counts import CAUSES, KINDS, time_ns, warnings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -36,7 +36,22 @@ def sentences(result: Measured) -> list[str]:
             told.append(f"{name}: {explains(_Setting(result))}")
     if any(ends[cause] for cause in _BY_SPACE):
         told.append(_space(_Setting(result), found))
-    return told
+    return [*told, *_late_warnings(found)]
+
+
+def _late_warnings(found: list[Figures]) -> list[str]:
+    """Return a sentence on warnings that leave a host no time, if there are any."""
+    late = [
+        f"drive.ftl.windows.{kind}_threshold"
+        for kind in KINDS
+        if any(warnings(of).get(kind, {}).get("shortest_ns") == 0 for of in found)
+    ]
+    if not late:
+        return []
+    return [
+        "Some warnings came at the moment at which the window ended by itself: a higher "
+        f"{' and '.join(late)} warns sooner."
+    ]
 
 
 def _ends(ends: dict[str, int], result: Measured, found: list[Figures]) -> list[str]:

@@ -233,6 +233,16 @@ pub struct WindowsConfig {
     /// NDWIN Time Minimum High: the time that hosts should leave between deterministic windows that
     /// last their maximum. Hosts that name no time of their own (`run.windows.ndwin`) leave this one.
     pub ndwin_high: Time,
+    /// DTWIN Reads Threshold: a warning comes once the estimate of the reads that are left has fallen
+    /// to this number. Needs `reads`, and is below it. Default: no warning.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reads_threshold: Option<u64>,
+    /// DTWIN Writes Threshold: the same for writes, in Optimal Write Size. Default: no warning.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub writes_threshold: Option<u64>,
+    /// DTWIN Time Threshold: the same for time; below `dtwin`. Default: no warning.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub time_threshold: Option<Time>,
 }
 
 impl SuperblockConfig {

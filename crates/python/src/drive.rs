@@ -191,9 +191,10 @@ impl Drive {
         })
     }
 
-    /// The window of an NVM set, its estimates and counts, as JSON text.
-    #[pyo3(signature = (nvm_set=1))]
-    fn window(&self, py: Python<'_>, nvm_set: u32) -> PyResult<String> {
+    /// The window of an NVM set, its estimates, counts and events, as JSON text; `clear` clears the
+    /// events.
+    #[pyo3(signature = (nvm_set=1, *, clear=false))]
+    fn window(&self, py: Python<'_>, nvm_set: u32, clear: bool) -> PyResult<String> {
         let set = self.set_with_windows(nvm_set)?;
         self.state.with(py, |state| {
             let mut told = results::window_counts(&state.device, set);
@@ -203,6 +204,13 @@ impl Drive {
                 Value::Null,
                 |of| json!({ "reads": of.reads, "writes": of.writes, "time_ns": of.time.as_ns() }),
             );
+            let now = state.device.now();
+            let device = &mut state.device;
+            let pending = match clear {
+                true => device.take_window_pending(now, set),
+                false => device.window_pending(now, set),
+            };
+            told["pending"] = pending.unwrap_or_default().names().collect::<Vec<_>>().into();
             told.to_string()
         })
     }

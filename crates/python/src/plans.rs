@@ -22,7 +22,13 @@ impl MakePlan for Function {
     fn make(&self, array: Array) -> Result<Box<dyn Decide>, Stop> {
         Python::attach(|py| {
             let under_way = vec![0; array.members as usize];
-            let seen = Seen { now: Instant::START, under_way: &under_way, windows: None, array };
+            let seen = Seen {
+                now: Instant::START,
+                under_way: &under_way,
+                windows: None,
+                window_events: None,
+                array,
+            };
             let plan = self.0.bind(py).call1((ArrayView::of(seen),));
             let plan = plan.map_err(|error| stopped(py, &error))?;
             let plan = Plan::new(&plan).map_err(Stop::Fault)?;
@@ -128,6 +134,13 @@ impl Decide for Plan {
             }
         })
     }
+    fn looks(&self, news: News) -> bool {
+        match news {
+            News::Begun => self.begins,
+            News::Ended(_) => self.ends,
+            News::Asked(_) | News::Woken(_) => true,
+        }
+    }
     fn mirrors(&self) -> Option<bool> {
         self.mirrors
     }
@@ -175,6 +188,9 @@ pub struct ArrayView {
     under_way: Vec<u32>,
     /// Estimates of each member's deterministic window; none if the drives have no windows.
     windows: Option<Vec<Option<WindowEstimates>>>,
+    /// Events of each member's windows since the plan was last told of something; none if the drives
+    /// have no windows.
+    window_events: Option<Vec<Vec<&'static str>>>,
 }
 
 /// What a set guarantees for the rest of its deterministic window.
@@ -206,6 +222,9 @@ impl ArrayView {
             windows: seen
                 .windows
                 .map(|windows| windows.iter().map(|told| told.map(WindowEstimates::of)).collect()),
+            window_events: seen
+                .window_events
+                .map(|events| events.iter().map(|of| of.names().collect()).collect()),
         }
     }
 }

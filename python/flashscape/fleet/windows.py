@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from flashscape.window_counts import CAUSES
+from flashscape.window_counts import CAUSES, shortest, warnings
 
 _ADDED = ("asked", "begun", "dtwin_ns", "ndwin_ns", "waited_ns", "broken_ns")
 
@@ -24,6 +24,7 @@ class WindowMerger:
                     **dict.fromkeys(_ADDED, 0),
                     "longest_wait_ns": 0,
                     "ends": dict.fromkeys(CAUSES, 0),
+                    "warnings": {},
                     "reads": {"dtwin": _Reads(), "other": _Reads()},
                 }
             total = self._total
@@ -32,6 +33,10 @@ class WindowMerger:
             total["longest_wait_ns"] = max(total["longest_wait_ns"], of["longest_wait_ns"])
             for cause in CAUSES:
                 total["ends"][cause] += of["ends"][cause]
+            for kind, found in warnings(of).items():
+                known = total["warnings"].setdefault(kind, {"count": 0, "shortest_ns": None})
+                known["count"] += found["count"]
+                known["shortest_ns"] = shortest([known["shortest_ns"], found["shortest_ns"]])
             for which, reads in total["reads"].items():
                 reads.add(of["reads"][which])
 
@@ -40,7 +45,7 @@ class WindowMerger:
         if self._total is None:
             return None
         reads = {which: found.told() for which, found in self._total["reads"].items()}
-        return {**self._total, "reads": reads}
+        return {**self._total, "warnings": self._total["warnings"] or None, "reads": reads}
 
 
 class _Reads:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from flashscape import units
 from flashscape.fleet.nouns import NOUNS
+from flashscape.window_counts import warnings
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -90,7 +91,23 @@ def _windows(document: dict[str, Any]) -> list[str]:
     return [
         f"Deterministic windows: of {total:,} that ended, the host ended {ends['host']:,}; {told}. "
         f"Broken for {broken} of the time of drives and sets; waits to begin took {waited}."
+        f"{_warned(found)}"
     ]
+
+
+def _warned(windows: dict[str, Any]) -> str:
+    """Return a sentence on warnings, after a space; nothing without any."""
+    told = [
+        f"{of['count']:,} of {kind}"
+        + (
+            ""
+            if of["shortest_ns"] is None
+            else f" (at least {units.duration(of['shortest_ns'])} before a broken end)"
+        )
+        for kind, of in warnings(windows).items()
+        if of["count"]
+    ]
+    return f" Warnings: {', '.join(told)}." if told else ""
 
 
 def _correlation(found: dict[str, Any] | None) -> str:

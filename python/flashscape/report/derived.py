@@ -149,6 +149,7 @@ def _windows(windows: dict[str, Any]) -> list[tuple[str, str]]:
     return [
         ("DTWIN Time Maximum", units.duration(windows["dtwin_time_maximum_ns"])),
         ("DTWIN Reads Typical", "any number" if reads is None else f"{reads:,}"),
+        *_thresholds_of(windows),
         ("NDWIN Time Minimum Low", units.duration(windows["ndwin_time_minimum_low_ns"])),
         ("NDWIN Time Minimum High", units.duration(windows["ndwin_time_minimum_high_ns"])),
         ("Optimal Write Size", units.size(windows["optimal_write_size"])),
@@ -161,6 +162,20 @@ def _windows(windows: dict[str, Any]) -> list[tuple[str, str]]:
             f"{windows['dtwin_writes_typical']:,}",
         ),
         ("the host asks for deterministic windows", asks),
+    ]
+
+
+def _thresholds_of(windows: dict[str, Any]) -> list[tuple[str, str]]:
+    reads, writes = (windows[f"dtwin_{kind}_threshold"] for kind in ("reads", "writes"))
+    time = windows["dtwin_time_threshold_ns"]
+    return [
+        (f"DTWIN {kind} Threshold", shown)
+        for kind, value, shown in (
+            ("Reads", reads, f"{reads:,}" if reads is not None else ""),
+            ("Writes", writes, f"{writes:,}" if writes is not None else ""),
+            ("Time", time, units.duration(time)),
+        )
+        if value is not None
     ]
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from flashscape import units
 from flashscape.parts import parts
 from flashscape.report.table import Rows
-from flashscape.window_counts import CAUSES, time_ns
+from flashscape.window_counts import CAUSES, KINDS, time_ns, warnings
 
 if TYPE_CHECKING:
     from flashscape.measured import Measured
@@ -78,10 +78,45 @@ def windows(result: Measured) -> Rows:
     head: tuple[str, ...] = ("part", "windows", "of the time", "ended by the drive", "broken")
     # Members of an array have no latencies of their own.
     has_reads = all("reads" in of for _, of in found)
-    rows = [(name, *_figures(of), *(_latencies(of) if has_reads else ())) for name, of in found]
+    # Only a drive with thresholds warns.
+    warns = any(warnings(of) for _, of in found)
+    rows = [
+        (
+            name,
+            *_figures(of),
+            *([_warned(of)] if warns else ()),
+            *(_latencies(of) if has_reads else ()),
+        )
+        for name, of in found
+    ]
+    if warns:
+        head = (*head, "warnings")
     if has_reads:
         head = (*head, "reads inside, mean and max", "other reads")
     return Rows("Deterministic windows", head, rows, 1)
+
+
+def _warned(of: dict[str, Any]) -> str:
+    told = [f"{each['count']:,} of {kind}" for kind, each in warnings(of).items() if each["count"]]
+    return ", ".join(told) or "none"
+
+
+def window_warnings(result: Measured) -> Rows:
+    """Return the warnings of each part by kind; no rows for drives without thresholds."""
+    found = [(name, warnings(of)) for name, of in parts(result, "windows")]
+    rows = [
+        (
+            name,
+            kind,
+            f"{of[kind]['count']:,}",
+            units.duration(of[kind]["shortest_ns"]),
+        )
+        for name, of in found
+        for kind in KINDS
+        if kind in of
+    ]
+    head = ("part", "estimate", "warnings", "shortest time to a broken end")
+    return Rows("Warnings of deterministic windows", head, rows, 2)
 
 
 def window_ends(result: Measured) -> Rows:

@@ -104,7 +104,10 @@ def explanation(explained: Explanation, result: Measured) -> RenderableType:
         parts += map(_Prose, group.sentences)
         parts += ["", Sheet(rows.shares(group))]
     if explained.windows:
-        parts += ["", Sheet(sets.window_ends(result)), "", *map(_Prose, explained.windows)]
+        parts += ["", Sheet(sets.window_ends(result))]
+        if (warned := sets.window_warnings(result)).rows:
+            parts += ["", Sheet(warned)]
+        parts += ["", *map(_Prose, explained.windows)]
     rest = [s for s in (*explained.others, *explained.remarks) if s not in notes]
     return Group(*parts, "", *(_Prose(f"• {sentence}") for sentence in rest))
 

@@ -32,9 +32,11 @@ impl ArrayRun {
                 let device = self.drives.get_mut(drive);
                 // A drive stays behind the run while nothing happens to it.
                 let behind = self.now - device.now();
-                let mut told = device.window_estimates(set)?;
-                told.time = told.time.checked_sub(behind).unwrap_or(Span::ZERO);
-                Some(told)
+                let told = device.window_estimates(set).map(|mut told| {
+                    told.time = told.time.checked_sub(behind).unwrap_or(Span::ZERO);
+                    told
+                });
+                (told, device.take_window_pending(self.now, set).unwrap_or_default())
             });
             plan.show_windows(windows.collect());
         }

@@ -115,6 +115,7 @@ fn add_windows(experiment: &Experiment, times: &mut Times) {
     times.add("drive.ftl.windows.dtwin", of_drive.map(|of| of.dtwin));
     times.add("drive.ftl.windows.ndwin_low", of_drive.map(|of| of.ndwin_low));
     times.add("drive.ftl.windows.ndwin_high", of_drive.map(|of| of.ndwin_high));
+    times.add("drive.ftl.windows.time_threshold", of_drive.and_then(|of| of.time_threshold));
     let host = experiment.run.windows.as_ref();
     times.add("run.windows.dtwin", host.and_then(|of| of.dtwin));
     times.add("run.windows.ndwin", host.and_then(|of| of.ndwin));

@@ -11,7 +11,7 @@ pub use traces::notes as notes_on_traces;
 
 use super::beside::refuse;
 use crate::experiment::Experiment;
-use ftl::{Blocking, Layout, ScrubTask};
+use ftl::{Blocking, Layout, ScrubTask, WindowsConfig};
 use rates::bytes_between;
 use serde_json::{Value, json};
 use settings::{Problems, Time};
@@ -42,6 +42,7 @@ pub fn check(experiment: &Experiment, layout: &Layout, problems: &mut Problems) 
             format!("{} is less than ndwin_low ({})", windows.ndwin_high, windows.ndwin_low),
         );
     }
+    check_thresholds(windows, problems);
     let Some(host) = &experiment.run.windows else { return };
     for (key, time) in [("dtwin", host.dtwin), ("ndwin", host.ndwin)] {
         if time.is_some_and(|time| time.span().is_zero()) {
@@ -68,6 +69,31 @@ pub fn check(experiment: &Experiment, layout: &Layout, problems: &mut Problems) 
         problems.push("run.windows.ndwin", fault);
     }
     rates::check(experiment, layout, problems);
+}
+
+/// Refuses thresholds of warnings that are reached before a window has begun, or never.
+fn check_thresholds(windows: &WindowsConfig, problems: &mut Problems) {
+    let always = "the warning would come at the beginning of each window; choose less";
+    match (windows.reads_threshold, windows.reads) {
+        (Some(_), None) => problems.push(
+            format!("{PATH}.reads_threshold"),
+            format!("the drive allows any number of reads, so none is the last; give {PATH}.reads, or leave this out"),
+        ),
+        (Some(threshold), Some(reads)) if threshold >= reads => problems.push(
+            format!("{PATH}.reads_threshold"),
+            format!("{threshold} is not less than reads ({reads}): {always}"),
+        ),
+        _ => {}
+    }
+    if let Some(threshold) = windows.time_threshold
+        && threshold.span() >= windows.dtwin.span()
+    {
+        let dtwin = windows.dtwin;
+        problems.push(
+            format!("{PATH}.time_threshold"),
+            format!("{threshold} is not less than dtwin ({dtwin}): {always}"),
+        );
+    }
 }
 
 fn check_beside(experiment: &Experiment, problems: &mut Problems) {
@@ -145,6 +171,9 @@ pub fn derived(experiment: &Experiment, layout: &Layout) -> Option<Value> {
     Some(json!({
         "dtwin_time_maximum_ns": ns(windows.dtwin),
         "dtwin_reads_typical": windows.reads,
+        "dtwin_reads_threshold": windows.reads_threshold,
+        "dtwin_writes_threshold": windows.writes_threshold,
+        "dtwin_time_threshold_ns": windows.time_threshold.map(ns),
         "ndwin_time_minimum_low_ns": ns(windows.ndwin_low),
         "ndwin_time_minimum_high_ns": ns(windows.ndwin_high),
         "optimal_write_size": write,

@@ -50,7 +50,9 @@ pub(crate) use request::Touches;
 pub use space::guests::HOLES_AT_ONCE;
 pub use standing::{Stage, Standing, rounded};
 pub use tasks::TaskCounts;
-pub use windows::{End, Estimates, Window, WindowCounts, WindowEvent};
+pub use windows::{
+    End, Estimates, Pending, Warning, WarningCounts, Window, WindowCounts, WindowEvent,
+};
 
 use crate::audit::Audit;
 use crate::config::DriveConfig;

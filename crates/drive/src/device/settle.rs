@@ -241,8 +241,12 @@ impl Device {
             } else if base.space.take_died() {
                 gc.retry_thwarted(base);
             } else {
-                return gc.audit_pressure(base, write);
+                gc.audit_pressure(base, write);
+                break;
             }
+        }
+        if self.base.space.is_watched() {
+            self.watch_windows();
         }
     }
 }

@@ -2,7 +2,7 @@
 //! latencies of reads in them.
 
 use crate::check::nobody_asks;
-use crate::device::{Device, End, WindowCounts, WindowEvent, rounded};
+use crate::device::{Device, End, Warning, WarningCounts, WindowCounts, WindowEvent, rounded};
 use crate::experiment::Experiment;
 use crate::run::Run;
 use engine::Instant;
@@ -38,9 +38,22 @@ pub fn of_device(device: &Device, set: SetId) -> Value {
         "waited_ns": counts.waited.as_ns(),
         "longest_wait_ns": counts.longest_wait.as_ns(),
         "broken_ns": counts.broken.as_ns(),
+        "warnings": warnings(device, &counts),
         "writes_typical": counts.writes.map(|(least, most)| json!({ "least": least, "most": most })),
         "events": events.iter().map(event).collect::<Vec<_>>(),
     })
+}
+
+/// Warnings of each kind that the drive gives; null without thresholds.
+fn warnings(device: &Device, counts: &WindowCounts) -> Value {
+    let given = Warning::ALL.into_iter().zip(device.window_thresholds()).filter(|(_, is)| *is);
+    let told = given.map(|(kind, _)| {
+        let WarningCounts { count, shortest } = counts.warnings[kind as usize];
+        let shortest = shortest.map(|span| span.as_ns());
+        (kind.name().into(), json!({ "count": count, "shortest_ns": shortest }))
+    });
+    let told: Map<String, Value> = told.collect();
+    if told.is_empty() { Value::Null } else { told.into() }
 }
 
 /// Notes on deterministic windows that ended by themselves, that did not begin, or that nobody asked
@@ -113,6 +126,7 @@ fn latency(latency: &Latency) -> Value {
 
 fn event(event: &WindowEvent) -> Value {
     json!({
+        "began_ns": (event.began - Instant::START).as_ns(),
         "at_ns": (event.at - Instant::START).as_ns(),
         "end": event.why.name(),
         "reads": event.reads,

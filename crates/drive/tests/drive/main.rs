@@ -49,3 +49,4 @@ mod traces;
 mod wear;
 mod windows;
 mod windows_foreseen;
+mod windows_warnings;

@@ -9,7 +9,7 @@ use super::scrubber::with_scrubber;
 use super::sets::with_sets;
 use super::superblocks::with_superblocks;
 use super::tasks::with_tasks;
-use super::windows::with_windows;
+use super::windows::{with_thresholds, with_windows};
 use drive::check::check;
 use drive::load;
 use std::fmt::Write;
@@ -175,6 +175,7 @@ pub fn experiment_of(dice: &[u32], initiate: &mut Initiate<'_>) -> String {
     {
         text = with;
     }
+    with_thresholds(&mut text, &mut power);
     text
 }
 

@@ -7,6 +7,25 @@ use super::superblocks::without_lines;
 use drive::check::check;
 use drive::load;
 
+/// Gives a drive that has windows warnings of what is left of them.
+pub fn with_thresholds(text: &mut String, dice: &mut Dice<'_>) {
+    let Some(at) = text.find("ndwin_low = ") else { return };
+    let line = text[..at].rsplit('\n').next().unwrap_or_default();
+    let dtwin = line.trim_start_matches("windows = { dtwin = \"").split(' ').next();
+    let dtwin: u64 = dtwin.and_then(|us| us.parse().ok()).expect("a length in us");
+    let mut given = String::new();
+    if line.contains("reads = 20,") && dice.once_in(2) {
+        given += &format!("reads_threshold = {}, ", dice.below(20));
+    }
+    if !dice.once_in(3) {
+        given += &format!("writes_threshold = {}, ", dice.of(&[0, 1, 7, 100]));
+    }
+    if dice.once_in(2) {
+        given += &format!("time_threshold = \"{} us\", ", dice.below(dtwin));
+    }
+    text.insert_str(at, &given);
+}
+
 /// The experiment with windows, if it is sound then.
 pub fn with_windows(text: &str, dice: &mut Dice<'_>) -> Option<String> {
     // Traces may last for hours.

@@ -3,7 +3,7 @@
 
 use super::act::{Asked, UnderWay, Wait, WakeId};
 use crate::array::members::MemberId;
-use crate::device::Estimates;
+use crate::device::{Estimates, Pending};
 use engine::{Instant, Slab, Span, typed_id};
 use host::Kind;
 use schemars::JsonSchema;
@@ -69,6 +69,8 @@ pub trait Decide: Send + Sync {
     /// # Errors
     /// If it did not decide.
     fn decide(&mut self, seen: Seen<'_>, news: News) -> Result<Vec<Decision>, Stop>;
+    /// True if the plan looks when it is told of this: it has seen all events until then.
+    fn looks(&self, news: News) -> bool;
     /// True if every member gets every write, at the addresses of the host; `None` if it does not say.
     fn mirrors(&self) -> Option<bool>;
 }
@@ -83,6 +85,9 @@ pub struct Seen<'a> {
     /// What each member guarantees for the rest of its deterministic window, none outside; and nothing if
     /// the drives have no windows.
     pub windows: Option<&'a [Option<Estimates>]>,
+    /// Events of each member's windows since the plan was last told of something; nothing if the drives
+    /// have no windows.
+    pub window_events: Option<&'a [Pending]>,
     /// What does not change.
     pub array: Array,
 }
@@ -163,6 +168,9 @@ impl Decide for Nothing {
     fn decide(&mut self, _: Seen<'_>, _: News) -> Result<Vec<Decision>, Stop> {
         Ok(Vec::new())
     }
+    fn looks(&self, _: News) -> bool {
+        false
+    }
     fn mirrors(&self) -> Option<bool> {
         Some(false)
     }
@@ -187,6 +195,8 @@ pub struct Outside {
     wakes: Slab<WakeId, u64>,
     /// The windows of members, as the plan sees them next.
     windows: Option<Vec<Option<Estimates>>>,
+    /// Events of their windows that the plan has not seen.
+    window_events: Option<Vec<Pending>>,
     /// The reason for which the plan is told nothing any more.
     stop: Option<Stop>,
 }
@@ -218,14 +228,18 @@ impl Outside {
             sent: Slab::default(),
             wakes: Slab::default(),
             windows: None,
+            window_events: None,
             stop,
             array,
         })
     }
 
-    /// Shows the plan the windows of its members, by what these guarantee.
-    pub(in crate::array) fn show_windows(&mut self, windows: Vec<Option<Estimates>>) {
-        self.windows = Some(windows);
+    /// Shows the plan the windows of its members, by what these guarantee, and their new events.
+    pub(in crate::array) fn show_windows(&mut self, shown: Vec<(Option<Estimates>, Pending)>) {
+        let events =
+            self.window_events.get_or_insert_with(|| vec![Pending::default(); shown.len()]);
+        events.iter_mut().zip(&shown).for_each(|(all, (_, new))| all.join(*new));
+        self.windows = Some(shown.into_iter().map(|(estimates, _)| estimates).collect());
     }
 
     /// Tells the plan of something, and keeps what it decides, unless it has stopped.
@@ -233,9 +247,13 @@ impl Outside {
         if self.stop.is_some() {
             return;
         }
-        let windows = self.windows.as_deref();
-        let seen = Seen { now, under_way: under.0, windows, array: self.array };
-        match self.plan.decide(seen, news) {
+        let (windows, window_events) = (self.windows.as_deref(), self.window_events.as_deref());
+        let seen = Seen { now, under_way: under.0, windows, window_events, array: self.array };
+        let decided = self.plan.decide(seen, news);
+        if self.plan.looks(news) {
+            self.window_events.iter_mut().flatten().for_each(|seen| *seen = Pending::default());
+        }
+        match decided {
             Ok(decisions) => self.decisions = decisions,
             Err(Stop::Fault(fault)) => self.fail(&fault),
             Err(Stop::Interrupted) => self.stop = Some(Stop::Interrupted),

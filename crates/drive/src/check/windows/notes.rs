@@ -1,8 +1,7 @@
 //! Notes on windows that are allowed but often not intended.
 
 use super::collection;
-use super::rates::{asked_dtwin, mean_bytes, writes_share};
-use crate::array::config::PlanConfig;
+use super::rates::{asked_dtwin, bytes_between, mean_bytes, writes_share};
 use crate::config::Durability;
 use crate::experiment::Experiment;
 use ftl::Layout;
@@ -21,24 +20,34 @@ pub fn notes(
     }
     let mut notes: Vec<String> = nobody_asks(experiment).into_iter().collect();
     notes.extend(padded(experiment, layout));
+    notes.extend(in_vain(experiment, layout));
     notes.extend(collection::notes(experiment, layout, geometry, timing));
     notes
 }
 
-/// Says that a drive with windows is asked for no deterministic one, as far as the configuration tells.
+/// Says that a drive with windows is asked for no deterministic one. Plans for several drives choose
+/// windows; one in Python may.
 pub fn nobody_asks(experiment: &Experiment) -> Option<String> {
-    experiment.drive.ftl.windows?;
-    let plan = experiment.array.as_ref().map(|array| &array.plan);
-    let asks = match plan {
-        None => asked_dtwin(experiment).is_some(),
-        Some(PlanConfig::Mirror { .. }) => false,
-        // A plan in Python may choose windows; the other plans do.
-        Some(_) => true,
-    };
-    (!asks).then(|| match plan {
-        None => "nobody asks for deterministic windows (drive.ftl.windows without run.windows): all windows of a run are non-deterministic".into(),
-        Some(_) => "nobody asks for deterministic windows (drive.ftl.windows, and a plan that chooses none): all windows of a run are non-deterministic".into(),
-    })
+    let has_windows = experiment.drive.ftl.windows.is_some();
+    let asks = experiment.array.is_some() || experiment.run.windows.is_some();
+    (has_windows && !asks).then(|| "nobody asks for deterministic windows (drive.ftl.windows without run.windows): all windows of a run are non-deterministic".into())
+}
+
+/// Says of thresholds that warnings come at once, or never.
+fn in_vain(experiment: &Experiment, layout: &Layout) -> Vec<String> {
+    let (mut notes, host) = (Vec::new(), asked_dtwin(experiment));
+    let Some(of_drive) = &experiment.drive.ftl.windows else { return notes };
+    let write = u64::from(layout.units_per_batch) * layout.unit_bytes;
+    let typical = bytes_between(experiment, layout) / write;
+    if let Some(threshold) = of_drive.writes_threshold.filter(|threshold| *threshold >= typical) {
+        notes.push(format!("drive.ftl.windows.writes_threshold ({threshold}) is not less than DTWIN Writes Typical of windows that begin at the background threshold ({typical}): their warning comes at the beginning"));
+    }
+    if let (Some(threshold), Some((key, dtwin))) = (of_drive.time_threshold, host)
+        && of_drive.dtwin.span() - dtwin.span() > threshold.span()
+    {
+        notes.push(format!("the host ends deterministic windows after {dtwin} ({key}), before the estimate of time falls to drive.ftl.windows.time_threshold ({threshold} of {}): this warning never comes", of_drive.dtwin));
+    }
+    notes
 }
 
 /// Says that programs will be padded, so that deterministic windows have room for fewer writes.

@@ -219,7 +219,12 @@ impl Space {
     /// True if data has become invalid since the last call. No bin and no pool is left.
     #[inline]
     pub(in crate::device) fn take_died(&mut self) -> bool {
-        self.has_others = false;
+        self.has_others = self.is_watched;
         std::mem::take(&mut self.has_died)
+    }
+    /// True if estimates of space are watched after each event.
+    #[inline]
+    pub(in crate::device) fn is_watched(&self) -> bool {
+        self.is_watched
     }
 }

@@ -38,6 +38,8 @@ pub struct Space {
     /// True if collections also begin in idle gaps: those that found nothing try again once data
     /// has become invalid.
     idles: bool,
+    /// True if effects are settled after each event, because estimates of space are watched.
+    is_watched: bool,
     // ---- state ----
     pub(in crate::device) ftl: Ftl,
     /// Reasons why the bins' collections gain no space.
@@ -71,6 +73,7 @@ impl Space {
     pub fn new(config: &DriveConfig, ftl: Ftl) -> Self {
         let choice = config.ftl.allocation.choice;
         let layout = &ftl.layout;
+        let is_watched = config.ftl.windows.is_some_and(|of| of.writes_threshold.is_some());
         Self {
             spaces: Column::from_fn(layout.bins as usize, |_| waits::Space::default()),
             pools: Column::from_fn(layout.pool_count() as usize, |pool| {
@@ -85,7 +88,8 @@ impl Space {
             was_starved: false,
             has_died: false,
             due_pools: Vec::new(),
-            has_others: false,
+            has_others: is_watched,
+            is_watched,
             guests: Guests::new(config, layout),
             preemptible: config.ftl.gc.preemptible,
             pacing: config.ftl.gc.pacing,
@@ -105,7 +109,7 @@ impl Space {
         // All fields are named, so that the compiler reports one that is added later.
         #[rustfmt::skip]
         let Self {
-            preemptible: _, pacing: _, buffer: _, programs_most: _, odd_even: _, has_scrubber: _, idles: _, ftl: _,
+            preemptible: _, pacing: _, buffer: _, programs_most: _, odd_even: _, has_scrubber: _, idles: _, ftl: _, is_watched: _,
             spaces: _, pools: _, bins: _, to_collect: _, starved: _, parked_parts: _,
             parked_moves: _, pressure: _, was_starved: _, has_died: _, due_pools: _, has_others: _,
             guests: _,
@@ -118,7 +122,7 @@ impl Space {
         self.bins = Column::from_fn(layout.bins as usize, |_| Home::default());
         self.parked_moves.iter_mut().for_each(|of| *of = 0);
         self.was_starved = false;
-        (self.has_died, self.has_others) = (false, false);
+        (self.has_died, self.has_others) = (false, self.is_watched);
         self.due_pools.clear();
         for list in [&mut self.to_collect, &mut self.starved, &mut self.parked_parts] {
             list.clear();

@@ -1,7 +1,7 @@
 //! Consequences of windows in the device: deferred maintenance goes on, and the guarantees of a window
 //! that begins follow from the free space.
 
-use super::{End, Estimates, Window, WindowCounts, WindowEvent};
+use super::{End, Estimates, Pending, Window, WindowCounts, WindowEvent};
 use crate::device::event::Event;
 use crate::device::ids::OpId;
 use crate::device::{Base, Device};
@@ -71,6 +71,32 @@ impl Device {
         self.gc.windows.as_ref().map(|windows| windows.records(self.base.time.now, set))
     }
 
+    /// The events of an NVM set up to `at` that its host has not cleared; `None` without windows.
+    pub fn window_pending(&self, at: Instant, set: SetId) -> Option<Pending> {
+        self.gc.windows.as_ref().map(|windows| windows.pending(at, set))
+    }
+    /// Clears the events of an NVM set up to `at`, and returns them; `None` without windows.
+    pub fn take_window_pending(&mut self, at: Instant, set: SetId) -> Option<Pending> {
+        self.gc.windows.as_mut().map(|windows| windows.take_pending(at, set))
+    }
+    /// True for each kind of warning that the drive gives, in the order of [`super::Warning::ALL`].
+    pub fn window_thresholds(&self) -> [bool; 3] {
+        self.gc.windows.as_ref().map_or([false; 3], |windows| windows.thresholds())
+    }
+
+    /// Gives warnings of writes, now that an event and its effects have been handled.
+    #[cold]
+    #[inline(never)]
+    pub(in crate::device) fn watch_windows(&mut self) {
+        for set in (0..self.base.space.ftl.layout.set_count()).map(SetId) {
+            if self.gc.windows.as_ref().is_some_and(|windows| windows.watches_writes(set)) {
+                let units = self.units_before_foreground(set);
+                let now = self.base.time.now;
+                self.gc.windows.as_mut().expect("it watches").watch_writes(now, set, units);
+            }
+        }
+    }
+
     /// Counts a command in the window of its set, and ends that if the set has guaranteed less.
     #[cold]
     #[inline(never)]
@@ -79,7 +105,10 @@ impl Device {
         let unit = self.base.space.ftl.layout.unit_bytes;
         let windows = self.gc.windows.as_mut().expect("a drive with windows");
         let (is_over, why) = match command.kind {
-            Kind::Read => (windows.read(set, command.end() - command.offset), End::Reads),
+            Kind::Read => {
+                let now = self.base.time.now;
+                (windows.read(now, set, command.end() - command.offset), End::Reads)
+            }
             Kind::Write => {
                 let units = command.end().div_ceil(unit) - command.offset / unit;
                 (windows.write(set, units), End::Writes)

@@ -10,12 +10,15 @@ mod follow;
 mod records;
 #[cfg(test)]
 mod tests;
+mod warnings;
 
 pub use records::{End, WindowCounts, WindowEvent};
+pub use warnings::{Pending, Warning, WarningCounts};
 
 use engine::{Column, Instant, Span};
 use ftl::{SetId, Source, Tally, WindowsConfig};
 use records::Records;
+use warnings::Warned;
 
 /// A window, as a host asks for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,6 +73,10 @@ struct OfSet {
     /// The moment at which the deterministic window has ended by itself; none once the next one has begun,
     /// or the host has asked for a non-deterministic one.
     broken_since: Option<Instant>,
+    /// Warnings of the present window, but that of time: its moment follows from the beginning.
+    warned: Warned,
+    /// Events that the host has not cleared.
+    pending: Pending,
     records: Records,
 }
 
@@ -94,6 +101,14 @@ impl OfSet {
     fn of_hosts(&self, units: u64) -> u64 {
         let (hosts, all) = self.full;
         (u128::from(units) * u128::from(hosts) / u128::from(all)) as u64
+    }
+
+    /// Gives a warning, if it is the first of its kind in this window.
+    fn warn(&mut self, kind: Warning, at: Instant) {
+        if self.warned.note(kind, at) {
+            self.records.warned(kind);
+            self.pending.warn(kind);
+        }
     }
 
     /// The host lacks its deterministic window no more.
@@ -127,10 +142,18 @@ impl Windows {
             full: (1, 1),
             goes_on: false,
             broken_since: None,
+            warned: Warned::default(),
+            pending: Pending::default(),
             records: Records::default(),
         };
         let sets = Column::from_fn(sets as usize, of);
         Self { config, units_per_write: units_per_write.into(), sets }
+    }
+
+    /// True for each kind of warning that comes, in the order of [`Warning::ALL`].
+    pub fn thresholds(&self) -> [bool; 3] {
+        let of = &self.config;
+        [of.reads_threshold.is_some(), of.writes_threshold.is_some(), of.time_threshold.is_some()]
     }
 
     /// True while no maintenance of a set begins but foreground GC.
@@ -202,8 +225,9 @@ impl Windows {
         self.is_closing(set) && (is_first || now >= of.since + self.config.ndwin_low.span())
     }
 
-    /// Begins a deterministic window with room for so many units, of a set with these counts; returns the moment at which it ends by itself at the latest: a nanosecond after its maximum, so that
-    /// a host may end it there.
+    /// Begins a deterministic window with room for so many units, of a set with these counts; returns
+    /// the moment at which it ends by itself at the latest: a nanosecond after its maximum, so that a host
+    /// may end it there.
     pub fn begin(&mut self, now: Instant, set: SetId, (units, tally): (u64, Tally)) -> Instant {
         let units = self.whole(self.sets[set].of_hosts(units));
         let writes = units / self.units_per_write;
@@ -212,6 +236,7 @@ impl Windows {
         of.phase = Phase::Dtwin;
         (of.reads, of.written, of.began_with) = (0, 0, tally);
         (of.guaranteed, of.told) = (units, units);
+        of.warned = Warned::default();
         of.records.began(writes, now - of.since, now - asked);
         of.end_broken(now);
         of.since = now;
@@ -228,8 +253,54 @@ impl Windows {
         units - units % self.units_per_write
     }
 
+    /// The moment at which the estimate of time falls to its threshold in the deterministic window of a
+    /// set.
+    fn time_warning(&self, set: SetId) -> Option<Instant> {
+        let left = self.config.time_threshold?.span();
+        let of = &self.sets[set];
+        (of.phase == Phase::Dtwin).then(|| of.since + (self.config.dtwin.span() - left))
+    }
+
+    /// Gives the warning of time if its moment has come.
+    fn warn_of_time(&mut self, now: Instant, set: SetId) {
+        if let Some(at) = self.time_warning(set).filter(|at| *at <= now) {
+            self.sets[set].warn(Warning::Time, at);
+        }
+    }
+
+    /// True if a warning of writes may come in a set.
+    pub fn watches_writes(&self, set: SetId) -> bool {
+        let of = &self.sets[set];
+        self.config.writes_threshold.is_some()
+            && of.phase == Phase::Dtwin
+            && of.warned.at(Warning::Writes).is_none()
+    }
+
+    /// Gives the warning of writes if the estimate has fallen to its threshold: there is room for so
+    /// many units until foreground GC is due. No later estimate is above it.
+    pub fn watch_writes(&mut self, now: Instant, set: SetId, units: u64) {
+        let Some(threshold) = self.config.writes_threshold else { return };
+        let left = self.units_left(set, units);
+        if left / self.units_per_write <= threshold {
+            let of = &mut self.sets[set];
+            of.told = of.told.min(left);
+            of.warn(Warning::Writes, now);
+        }
+    }
+
+    /// Units that hosts may still write in a deterministic window, if there is room for so many.
+    fn units_left(&self, set: SetId, units: u64) -> u64 {
+        let of = &self.sets[set];
+        of.of_hosts(units).min(of.guaranteed.saturating_sub(of.written))
+    }
+
     /// Ends a deterministic window, of a set with these counts.
     pub fn end(&mut self, now: Instant, set: SetId, why: End, tally: &Tally) {
+        self.warn_of_time(now, set);
+        if matches!(why, End::Writes | End::Excursion) {
+            // The estimate is 0 from now on.
+            self.watch_writes(now, set, 0);
+        }
         let writes = self.sets[set].guaranteed / self.units_per_write;
         let of = &mut self.sets[set];
         debug_assert_eq!(of.phase, Phase::Dtwin);
@@ -238,8 +309,13 @@ impl Windows {
         of.goes_on = true;
         of.broken_since = (why != End::Host).then_some(now);
         let (reads, written) = (of.reads, of.written);
-        let event = WindowEvent { at: now, set, why, reads, written, writes };
-        of.records.ended(now - of.since, event);
+        let event = WindowEvent { at: now, began: of.since, set, why, reads, written, writes };
+        of.records.ended(now - of.since, event, &of.warned);
+        match why {
+            End::Host => {}
+            End::Reads | End::Writes | End::Time => of.pending.note_exceeded(),
+            End::Excursion => of.pending.note_excursion(),
+        }
         of.since = now;
     }
 
@@ -250,14 +326,18 @@ impl Windows {
 
     /// Counts a read of so many bytes; returns true if the window must end: it has had more reads of
     /// 4 KiB than it guarantees.
-    pub fn read(&mut self, set: SetId, bytes: u64) -> bool {
-        let most = self.config.reads;
+    pub fn read(&mut self, now: Instant, set: SetId, bytes: u64) -> bool {
+        let WindowsConfig { reads: most, reads_threshold, .. } = self.config;
         let of = &mut self.sets[set];
         if of.phase != Phase::Dtwin {
             return false;
         }
         of.reads += bytes.div_ceil(READ_BYTES);
-        most.is_some_and(|most| of.reads > most)
+        let Some(most) = most else { return false };
+        if reads_threshold.is_some_and(|least| most.saturating_sub(of.reads) <= least) {
+            of.warn(Warning::Reads, now);
+        }
+        of.reads > most
     }
 
     /// Counts units that a host writes; returns true if the window must end.
@@ -279,16 +359,33 @@ impl Windows {
     /// foreground GC is due: fewer than the guarantee leaves if some programs were not full. The guarantee
     /// stays as it is, so that asking changes nothing.
     pub fn estimates(&mut self, now: Instant, set: SetId, units: u64) -> Option<Estimates> {
-        let of = &mut self.sets[set];
-        if of.phase != Phase::Dtwin {
+        if self.sets[set].phase != Phase::Dtwin {
             return None;
         }
-        of.told = of.told.min(of.of_hosts(units)).min(of.guaranteed.saturating_sub(of.written));
+        let left = self.units_left(set, units);
+        let of = &mut self.sets[set];
+        of.told = of.told.min(left);
         Some(Estimates {
             reads: self.config.reads.map(|most| most.saturating_sub(of.reads)),
             writes: of.told / self.units_per_write,
             time: (of.since + self.config.dtwin.span()).max(now) - now,
         })
+    }
+
+    /// The events up to `now` that a set's host has not cleared.
+    pub fn pending(&self, now: Instant, set: SetId) -> Pending {
+        let mut pending = self.sets[set].pending;
+        let is_new = self.sets[set].warned.at(Warning::Time).is_none();
+        if is_new && self.time_warning(set).is_some_and(|at| at <= now) {
+            pending.warn(Warning::Time);
+        }
+        pending
+    }
+
+    /// Clears the events of a set up to `now`; returns them.
+    pub fn take_pending(&mut self, now: Instant, set: SetId) -> Pending {
+        self.warn_of_time(now, set);
+        std::mem::take(&mut self.sets[set].pending)
     }
 
     /// The counts of a set up to now, and the events of its windows.
@@ -299,6 +396,10 @@ impl Windows {
             counts.waited += now - asked;
         }
         counts.broken += of.broken_since.map_or(Span::ZERO, |since| now - since);
+        let is_new = of.warned.at(Warning::Time).is_none();
+        if is_new && self.time_warning(set).is_some_and(|at| at <= now) {
+            counts.warnings[Warning::Time as usize].count += 1;
+        }
         match of.phase {
             Phase::Dtwin => counts.dtwin += now - of.since,
             Phase::Ndwin | Phase::Closing(_) => counts.ndwin += now - of.since,

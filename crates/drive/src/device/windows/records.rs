@@ -1,5 +1,6 @@
 //! Counts of a set's windows, and the events of those that have ended.
 
+use super::warnings::{Warned, Warning, WarningCounts};
 use engine::{Instant, Span};
 use ftl::SetId;
 
@@ -33,6 +34,16 @@ impl End {
         }
     }
 
+    /// The warning that precedes it, if the drive ends the window.
+    pub const fn warning(self) -> Option<Warning> {
+        match self {
+            Self::Host => None,
+            Self::Reads => Some(Warning::Reads),
+            Self::Writes | Self::Excursion => Some(Warning::Writes),
+            Self::Time => Some(Warning::Time),
+        }
+    }
+
     /// Its name in sentences.
     pub const fn words(self) -> &'static str {
         match self {
@@ -48,8 +59,10 @@ impl End {
 /// The end of a deterministic window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WindowEvent {
-    /// Its moment.
+    /// Its moment, and that of the beginning of the window.
     pub at: Instant,
+    /// See `at`.
+    pub began: Instant,
     /// The set.
     pub set: SetId,
     /// Its cause.
@@ -85,6 +98,8 @@ pub struct WindowCounts {
     pub broken: Span,
     /// The least and the greatest DTWIN Writes Typical of the windows that have begun.
     pub writes: Option<(u64, u64)>,
+    /// Warnings by kind, in the order of [`Warning::ALL`].
+    pub warnings: [WarningCounts; 3],
 }
 
 /// Most events of a set that are kept: the first ones. The counts have all.
@@ -111,9 +126,20 @@ impl Records {
         self.counts.waited += waited;
         self.counts.longest_wait = self.counts.longest_wait.max(waited);
     }
-    /// A deterministic window ended after so much time.
-    pub fn ended(&mut self, lasted: Span, event: WindowEvent) {
+    /// A warning came.
+    pub fn warned(&mut self, kind: Warning) {
+        self.counts.warnings[kind as usize].count += 1;
+    }
+    /// A deterministic window with these warnings ended after so much time.
+    pub fn ended(&mut self, lasted: Span, event: WindowEvent, warned: &Warned) {
         self.counts.dtwin += lasted;
+        if let Some(kind) = event.why.warning()
+            && let Some(then) = warned.at(kind)
+        {
+            let of = &mut self.counts.warnings[kind as usize];
+            let before = event.at - then;
+            of.shortest = Some(of.shortest.map_or(before, |shortest| shortest.min(before)));
+        }
         self.counts.ends[event.why as usize] += 1;
         if self.events.len() < EVENTS_MOST {
             self.events.push(event);

@@ -18,6 +18,9 @@ fn windows(sets: u32) -> Windows {
         reads: Some(3),
         ndwin_low: time("10 ms"),
         ndwin_high: time("40 ms"),
+        reads_threshold: None,
+        writes_threshold: None,
+        time_threshold: None,
     };
     Windows::new(config, 4, sets)
 }
@@ -34,13 +37,13 @@ fn begun(units: u64) -> Windows {
 #[test]
 fn a_window_ends_after_the_reads_or_the_writes_that_it_guarantees() {
     let mut windows = begun(11);
-    assert_eq!([(); 4].map(|()| windows.read(SET, 4_096)), [false, false, false, true]);
+    assert_eq!([(); 4].map(|()| windows.read(at(9), SET, 4_096)), [false, false, false, true]);
     // 11 units are two whole writes of 4.
     assert!(!windows.write(SET, 8));
     assert!(windows.write(SET, 1));
     windows.end(at(20), SET, End::Writes, &Tally::default());
     assert!(!windows.defers(SET) && windows.take_goes_on(SET) && !windows.take_goes_on(SET));
-    assert!(!windows.read(SET, 4_096) && !windows.write(SET, 100), "no window counts");
+    assert!(!windows.read(at(9), SET, 4_096) && !windows.write(SET, 100), "no window counts");
     let (counts, _) = windows.records(at(30), SET);
     assert_eq!((counts.asked, counts.begun, counts.ends), (1, 1, [0, 0, 1, 0, 0]));
     assert_eq!((counts.dtwin, counts.ndwin), (Span::from_ms(13), Span::from_ms(7 + 10)));
@@ -80,7 +83,7 @@ fn estimates_only_fall() {
         assert_eq!(windows.estimates(at(ms), SET, units), Some(expected));
     };
     expect(&mut windows, 7, 400, 3, 10);
-    windows.read(SET, 4_096);
+    windows.read(at(9), SET, 4_096);
     windows.write(SET, 5);
     expect(&mut windows, 8, 400, 2, 8);
     // There is room for 3 writes only, and later for more.
@@ -124,8 +127,8 @@ fn sets_have_windows_of_their_own() {
 fn reads_count_as_reads_of_four_kib() {
     let mut windows = begun(40);
     // A read of 512 B is one, and one of 5 KiB two: three are guaranteed.
-    assert!(!windows.read(SET, 512) && !windows.read(SET, 5 << 10));
-    assert!(windows.read(SET, 1));
+    assert!(!windows.read(at(9), SET, 512) && !windows.read(at(9), SET, 5 << 10));
+    assert!(windows.read(at(9), SET, 1));
     windows.end(at(20), SET, End::Reads, &Tally::default());
     assert_eq!(windows.records(at(20), SET).1[0].reads, 4);
 }

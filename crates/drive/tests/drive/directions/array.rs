@@ -65,6 +65,9 @@ impl Decide for Serves {
         let News::Asked(asked) = news else { return Ok(Vec::new()) };
         Ok(vec![Decision::Serve(asked, Span::from_us(self.0), Wait::Turn)])
     }
+    fn looks(&self, news: News) -> bool {
+        matches!(news, News::Asked(_))
+    }
     fn mirrors(&self) -> Option<bool> {
         Some(false)
     }

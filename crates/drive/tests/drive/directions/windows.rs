@@ -1,6 +1,6 @@
 //! Windows of predictable latency: their lengths, and the requests of the host.
 
-use crate::common::{Override, set};
+use crate::common::{Bench, Override, set};
 use crate::directions::case::{Case, Scene, case};
 use crate::directions::requests::PAGE;
 use drive::device::Window;
@@ -52,6 +52,48 @@ fn ends(scene: &Scene, of: u32) -> [u64; 2] {
     [0, 1].map(|index| (events[index].at - Instant::START + Span::ZERO).as_ns() / MS)
 }
 
+/// No warning came.
+const NEVER: u64 = 9_999;
+
+/// A read each 2 ms after a host has chosen the deterministic window; returns the first moment in ms at
+/// which a warning is pending.
+fn warned(scene: &Scene) -> u64 {
+    let mut bench = scene.bench();
+    bench.device.set_window(Instant::START, SET, Window::Dtwin);
+    for ms in 0..50 {
+        bench.until(ms * MS);
+        if ms % 2 == 0 {
+            bench.submit(ms * MS, Kind::Read, 0, PAGE);
+            bench.until(ms * MS);
+        }
+        if has_warning(&bench) {
+            return ms;
+        }
+    }
+    NEVER
+}
+
+/// Writes of a page one after the other in a deterministic window until a warning comes.
+fn written(scene: &Scene) -> u64 {
+    let mut bench = scene.bench();
+    bench.device.set_window(Instant::START, SET, Window::Dtwin);
+    bench.step();
+    for write in 0..230 {
+        let now = bench.device.now().as_ns();
+        bench.submit(now, Kind::Write, write * PAGE, PAGE);
+        bench.until(now + MS / 5);
+        if has_warning(&bench) {
+            return write + 1;
+        }
+    }
+    NEVER
+}
+
+fn has_warning(bench: &Bench) -> bool {
+    let events = bench.device.window_pending(bench.device.now(), SET).expect("it has windows");
+    events.names().any(|name| name.ends_with("warning"))
+}
+
 const READS: &str = "[[workload]]\nname = \"reads\"\nreads = \"100 %\"\n\
     arrivals = { process = \"constant\", rate = \"1000 IOPS\" }\nstop.requests = 400\n";
 
@@ -69,6 +111,26 @@ pub fn cases() -> Vec<Case> {
             .filled()
             .see("end of a window, begin of the next, reads", by_hand)
             .under([("20 ms", [20, 26, 11]), ("40 ms", [40, 46, 21])]),
+        case("drive.ftl.windows.time_threshold")
+            .given(&windows(&[]))
+            .filled()
+            .see("first warning in ms", warned)
+            .left_out(NEVER)
+            .under([("10 ms", 40), ("49 ms", 1)]),
+        // A read each 2 ms from 0 on: with the fifth of nine four are left.
+        case("drive.ftl.windows.reads_threshold")
+            .given(&windows(&[set("ftl.windows.reads", "9")]))
+            .filled()
+            .see("first warning in ms", warned)
+            .left_out(NEVER)
+            .under([("4", 8), ("1", 14)]),
+        case("drive.ftl.windows.writes_threshold")
+            .given(&windows(&[set("ftl.windows.dtwin", "1 s")]))
+            .filled()
+            .see("writes before the warning", written)
+            .left_out(NEVER)
+            // 14 blocks of 16 pages can be opened before foreground GC is due.
+            .under([("24", 200), ("100", 124)]),
         // The read that is one too many ends it.
         case("drive.ftl.windows.reads")
             .given(&windows(&[]))
