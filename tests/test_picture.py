@@ -156,5 +156,33 @@ def test_the_warm_up_is_marked(crowd, whole):
         assert any("warm-up" in text.get_text() for text in course.texts) == is_marked
 
 
+def test_deterministic_windows_are_shaded_for_each_set(small):
+    limits = {"dtwin": "2 ms", "ndwin_low": "1 ms", "ndwin_high": "2 ms"}
+    sets = {"ftl": {"windows": limits, "sets": {"channels": 2}}}
+    for changes, count in (({"ftl": {"windows": limits}}, 1), (sets, 2)):
+        [host] = small["workload"]
+        host = host if count == 1 else host | {"nvm_set": 1}
+        drive = merged(small["drive"], changes)
+        run = {**small["run"], "windows": {}}
+        result = fs.run(small | {"drive": drive, "workload": [host], "run": run})
+        _, _, course, _ = axes_of(result)
+        shaded = [each for each in course.collections if each.get_zorder() == 0.4]
+        assert len(shaded) == count
+        for of, strip in zip(result.summary["windows"], shaded, strict=True):
+            spans = [path.get_extents() for path in strip.get_paths()]
+            known = [(event["began_ns"], event["at_ns"]) for event in of["events"]]
+            assert known
+            assert [(span.x0, span.x1) for span in spans] == known
+        tops = [strip.get_paths()[0].get_extents().y1 for strip in shaded]
+        assert tops == sorted(tops, reverse=True)
+        assert "DTWIN" in names_in(course.get_legend())
+
+
+def merged(one, other):
+    """Return nested dictionaries as one."""
+    both = {key: merged(one[key], other[key]) for key in one.keys() & other.keys()}
+    return {**one, **other, **both}
+
+
 def test_equal_runs_draw_equal_files(whole):
     assert picture.svg(whole) == picture.svg(whole)

@@ -15,6 +15,7 @@ from flashscape import drawing, outages, units
 from flashscape.causes import CAUSES, OTHER, by_cause
 from flashscape.explain import explain
 from flashscape.latency import KINDS
+from flashscape.parts import parts
 
 if TYPE_CHECKING:
     import polars as pl
@@ -215,6 +216,9 @@ def _course(axes: Axes, result: Measured) -> None:
     if bands := _recoveries(axes, result):
         lines.append(bands[0])
         labels.append("power cut")
+    if (shaded := _deterministic(axes, result)) is not None:
+        lines.append(shaded)
+        labels.append(_of_windows(result))
     lines += _amplification_beside(axes, result)
     if len(lines) > len(labels):
         whole = result.write_amplification
@@ -245,6 +249,40 @@ def _recoveries(axes: Axes, result: Measured) -> list[Any]:
     looks: Any = {"facecolor": "#f3c6c6", "edgecolor": "#c44e52", "linewidth": 0.8, "zorder": 0.5}
     spans = [(cut["at_ns"], cut["at_ns"] + cut["duration_ns"]) for cut in outages.of_run(result)]
     return [axes.axvspan(*span, **looks) for span in spans]
+
+
+def _deterministic(axes: Axes, result: Measured) -> Any:
+    """Shade the deterministic windows that have ended; a strip for each NVM set or member."""
+    looks: Any = {"facecolor": "#d5ead5", "edgecolor": "none", "zorder": 0.4}
+    strips = _window_spans(result)
+    drawn = None
+    for index, spans in enumerate(strips):
+        # The first part is at the top. Strips of several parts have a gap between them.
+        height = 1 / len(strips)
+        place = (1 - (index + 1) * height, height * (0.8 if len(strips) > 1 else 1))
+        if spans:
+            drawn = axes.broken_barh(spans, place, transform=axes.get_xaxis_transform(), **looks)
+    return drawn
+
+
+def _window_spans(result: Measured) -> list[list[tuple[int, int]]]:
+    """Return beginnings and lengths of the deterministic windows that are known, by part."""
+    # Summaries of earlier versions lack the beginnings.
+    return [
+        [
+            (event["began_ns"], event["at_ns"] - event["began_ns"])
+            for event in of["events"]
+            if "began_ns" in event
+        ]
+        for _, of in parts(result, "windows")
+    ]
+
+
+def _of_windows(result: Measured) -> str:
+    """Return the label of deterministic windows, with what is not drawn of them."""
+    found = [of for _, of in parts(result, "windows")]
+    is_cut = any(sum(of["ends"].values()) > len(of["events"]) for of in found)
+    return "first DTWINs" if is_cut else "DTWIN"
 
 
 def amplification(result: Measured) -> tuple[list[int], list[float]]:
