@@ -19,10 +19,30 @@ pub fn check(experiment: &Experiment, problems: &mut Problems) {
     }
     let Some(cuts) = &experiment.run.power_cut else { return };
     if experiment.drive.recovery.is_none() {
-        let fault = "the drive keeps nothing to recover by; write [drive.recovery], for example map = \"scan\"";
+        let fault = match without_recovery(experiment) {
+            Some((key, what)) => format!("{what} ({key}) does not know of recovery from power cuts yet; leave run.power_cut out, or leave {key} out"),
+            None => "the drive keeps nothing to recover by; write [drive.recovery], for example map = \"scan\"".into(),
+        };
         problems.push("run.power_cut", fault);
     }
     check_cuts(experiment, cuts, problems);
+}
+
+/// The setting beside which a drive cannot have recovery at all, and its name.
+fn without_recovery(experiment: &Experiment) -> Option<(&'static str, &'static str)> {
+    let (drive, ftl) = (&experiment.drive, &experiment.drive.ftl);
+    [
+        (experiment.array.is_some(), "array", "an array"),
+        (ftl.sets.is_some(), "drive.ftl.sets", "a drive of NVM sets"),
+        (ftl.windows.is_some(), "drive.ftl.windows", "a drive with windows"),
+        (ftl.superblock.is_some(), "drive.ftl.superblock", "a drive of superblocks"),
+        (ftl.parity.is_some(), "drive.ftl.parity", "a drive with parity"),
+        (ftl.pressure.is_some(), "drive.ftl.pressure", "a limit of programs"),
+        (ftl.has_scrubber(), "drive.ftl.scrub.task", "scrubbing as a task of its own"),
+        (drive.nand.errors.is_some(), "drive.nand.errors", "flash with bit errors"),
+    ]
+    .into_iter()
+    .find_map(|(is_given, key, what)| is_given.then_some((key, what)))
 }
 
 /// Refuses recoveries and checkpoints whose sums exceed the numbers of the results. Each time by

@@ -321,6 +321,11 @@ fn what_joins_sets_is_refused() {
         let problems = refused(&[set(path, value)]).unwrap_or_else(|| panic!("{path} = {value}"));
         assert!(problems.contains("does not lie in NVM sets yet"), "{path}: {problems}");
     }
+    // A remedy that would be refused is not named.
+    let problems = refused(&[set("run.power_cut", "{ at = \"1 ms\" }")]).expect("no recovery");
+    let expected = "run.power_cut: a drive of NVM sets (drive.ftl.sets) does not know of recovery from \
+                    power cuts yet; leave run.power_cut out, or leave drive.ftl.sets out";
+    assert!(problems.contains(expected) && !problems.contains("map = "), "{problems}");
     let gang = "{ channels = 4, control = \"asynchronous\" }";
     let problems = refused(&[set("geometry.gang", gang), set("ftl.allocation.pool", "gang")]);
     let problems = problems.expect("a gang of all channels");
