@@ -13,7 +13,7 @@ use engine::Instant;
 use ftl::Ftl;
 use metrics::Holder;
 use serde_json::Value;
-use settings::{Size, counted, each};
+use settings::{counted, each};
 
 /// Share of the counted time that may lie before the steady state.
 const UNSETTLED: f64 = 0.05;
@@ -64,12 +64,29 @@ pub fn of_array(
     notes
 }
 
+/// Bytes in powers of ten with three digits, as results show them.
+fn rounded(bytes: u64) -> String {
+    let scale = ["B", "kB", "MB", "GB", "TB", "PB", "EB"];
+    let mut place = 0;
+    let mut amount = bytes as f64;
+    while amount >= 999.5 && place + 1 < scale.len() {
+        (amount, place) = (amount / 1e3, place + 1);
+    }
+    let digits = match amount {
+        _ if place == 0 || amount.fract() == 0.0 => 0,
+        amount if amount < 9.995 => 2,
+        amount if amount < 99.95 => 1,
+        _ => 0,
+    };
+    format!("{amount:.digits$} {}", scale[place])
+}
+
 fn worn_out(run: &Run) -> Option<String> {
     let bytes = run.worn_out()?;
     let bad = run.device().ftl().tally.retired;
     Some(format!(
         "the drive was worn out after {} had been asked for: {} {} bad, and there is no space for more data",
-        Size::from_bytes(bytes).rounded(),
+        rounded(bytes),
         counted(bad, "block"),
         each(bad, "is", "are"),
     ))
@@ -167,4 +184,15 @@ fn overloads<'a>(backlogs: impl Iterator<Item = (&'a str, Backlog)>) -> Vec<Stri
         })
     };
     backlogs.filter_map(of).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::rounded;
+
+    #[test]
+    fn bytes_have_three_digits_in_powers_of_ten() {
+        let told = [0, 999, 1_000, 1_920_000_000_000, 16_777_216, 999_600].map(rounded);
+        assert_eq!(told, ["0 B", "999 B", "1 kB", "1.92 TB", "16.8 MB", "1.00 MB"]);
+    }
 }
