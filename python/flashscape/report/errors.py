@@ -32,8 +32,8 @@ def errors(result: Measured) -> Rows:
         ("undecoded_reads", "reads that could not be decoded at first"),
         ("re_reads", "re-reads"),
         ("soft_decodings", "soft decodings"),
-        ("rebuilds", "reads rebuilt from their stripes"),
-        ("rebuild_failures", "rebuilds that failed"),
+        ("rebuilds", "reads for which the rest of their stripe was read"),
+        ("rebuild_failures", "of these, reads that could not be rebuilt"),
         ("unrecovered_units", "mapping units that could not be read"),
     ):
         if of[key]:
