@@ -445,6 +445,22 @@ def test_wrong_use_is_refused_in_one_message(flashscape, place, arguments, statu
     assert {file: file.read_bytes() for file in place.rglob("*") if file.is_file()} == before
 
 
+def test_a_sweep_is_refused_with_what_can_be_asked(flashscape, place, tmp_path):
+    (tmp_path / "swept.toml").write_text('base = "base.toml"\nseeds = 2\n', encoding="utf-8")
+    (tmp_path / "base.toml").write_text(
+        '[drive]\npreset = "dc-tlc"\n[drive.geometry]\nblocks_per_plane = 40\n'
+        'pages_per_block = 12\n[drive.ftl.over_provisioning]\nreserved = "60 %"\n'
+        '[[workload]]\nname = "r"\nreads = "100 %"\n[run]\nrequests = 20\n',
+        encoding="utf-8",
+    )
+    ran = flashscape("sweep", str(tmp_path / "swept.toml"), "--tables", "--out", "swept")
+    assert ran.status == 0, ran.err
+    ended = flashscape("fanout", "swept")
+    assert ended.status == 1
+    assert "is a sweep, whose points keep no reads, also with --tables" in ended.err
+    assert "flashscape run FILE --set PATH=VALUE --out DIR --requests" in ended.err
+
+
 def test_reads_that_cannot_be_read_are_told(flashscape, place):
     log = place / "sets" / "requests.parquet"
     whole = log.read_bytes()

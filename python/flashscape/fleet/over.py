@@ -17,7 +17,10 @@ from flashscape.fleet.nouns import NOUNS
 from flashscape.fleet.pooled import Pooled
 from flashscape.fleet.result import DOCUMENT
 from flashscape.fleet.sources import sources_of
+from flashscape.output import SUMMARY
 from flashscape.result import Result
+from flashscape.sweep.reads import READS
+from flashscape.sweep.store import MANIFEST
 from flashscape.version import __version__
 
 if TYPE_CHECKING:
@@ -196,7 +199,24 @@ def _load(run: str | PathLike[str]) -> Result:
             f"{folder}` prints them, and `flashscape fleet FILE --out {folder} --fanout 1,10,100` "
             "samples others"
         )
+    if not (folder / SUMMARY).exists() and (folder / MANIFEST).is_file():
+        raise OutputError(_of_sweep(folder))
     return load(folder)
+
+
+def _of_sweep(folder: Path) -> str:
+    """Return the fault of a sweep or study in place of a run, with what can be asked."""
+    from flashscape.sweep.result import Sweep
+
+    of_points = {folder / str(p["results"]) for p in Sweep.load(folder) if p["results"]}
+    kept = sorted(str(of) for of in of_points if (of / f"{READS}.parquet").is_file())
+    if kept:
+        return f"{folder}: is a sweep; name points of it that keep their reads: {', '.join(kept)}"
+    return (
+        f"{folder}: is a sweep, whose points keep no reads, also with --tables; run the settings "
+        "of a point alone: `flashscape run FILE --set PATH=VALUE --out DIR --requests "
+        "DIR/requests.parquet`"
+    )
 
 
 def _figures(source: Source, limit: int) -> dict[str, Any]:
