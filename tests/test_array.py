@@ -119,6 +119,49 @@ def test_members_hold_parity_over_each_other():
     assert 2 * exported - 2 * 65536 < derived["array"]["exported_bytes"] <= 2 * exported
 
 
+LEVELING = {
+    "policy": "leveling",
+    "chunk": "4 MiB",
+    "gap": "40 MiB",
+    "copies": "50 %",
+    "depth": 2,
+}
+
+
+def test_wear_is_leveled_from_set_to_set(tmp_path, flashscape):
+    drive = {**TWO["drive"], "ftl": {**TWO["drive"]["ftl"], "sets": {"channels": 2}}}
+    array = {"drives": 1, "plan": LEVELING}
+    config = {**TWO, "drive": drive, "array": array, "run": {"time": "1 s"}}
+    derived = fs.Experiment.from_dict(config).derived["array"]["leveling"]
+    of_set = 4_000_000_000 // 2 // (4 << 20)
+    assert (derived["chunks"], derived["chunks_of_member"]) == (2 * of_set, of_set)
+    assert derived["gap_in_overwrites"] == pytest.approx(10 / of_set)
+    assert derived["copied_bytes_of_exchange"] == 8 << 20
+    assert derived["host_bytes_between_exchanges"] == 16 << 20
+    # A place of 8 bytes, a chunk of 4 and a count of 8 for each; two sides of two pieces.
+    assert derived["host_memory_bytes"] == 2 * of_set * 20 + 2 * 2 * (128 << 10)
+    hot = {
+        "name": "hot",
+        "reads": "0 %",
+        "size": "64 KiB",
+        "queue_depth": 8,
+        # Four chunks of the first set.
+        "region": {"size": "16 MiB"},
+    }
+    result = fs.run({**config, "workload": [hot]})
+    counts = result.summary["array"]["plan"]["leveling"]
+    hosts, copied = counts["host_bytes"], counts["copied_bytes"]
+    assert hosts == result.summary["initiators"][0]["write"]["bytes"]
+    assert copied == counts["exchanges"] * (8 << 20)
+    assert 0 < copied <= hosts / 2
+    sent = [of["host_bytes"] + of["copied_bytes"] for of in counts["members"]]
+    assert abs(sent[0] - sent[1]) <= (40 << 20) + 2 * (4 << 20)
+    assert result.copies == 1
+    result.save(tmp_path / "out")
+    told = flashscape("explain", str(tmp_path / "out"))
+    assert "host includes what the plan copied" in " ".join(told.out.split())
+
+
 def test_sweeps_run_arrays():
     small = {**TWO, "workload": TWO["workload"][:1], "run": {"requests": 200}}
     swept = fs.sweep(small, grid={"array.drives": [2]}, jobs=1)

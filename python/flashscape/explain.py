@@ -261,7 +261,8 @@ def _write_amplification(result: Measured) -> list[str]:
         )
         if amplification.get(source, 0) >= 0.005
     ]
-    why = f" ({why})" if (why := why_not_one(amplification["host"], result.copies)) else ""
+    why = why_not_one(amplification["host"], result.copies, result.moved_bytes)
+    why = f" ({why})" if why else ""
     return [
         f"Write amplification is {amplification['total']:.2f}: for each byte that hosts wrote, "
         f"the flash programmed {' + '.join(parts) or 'nothing'}{why}."

@@ -189,8 +189,15 @@ class Measured(ABC):
         array = self.summary.get("array")
         if array is None:
             return 1
-        has_parity = self.summary["config"]["array"]["plan"]["policy"] == "rotation"
-        return 2 if has_parity else len(array["members"])
+        policy = self.summary["config"]["array"]["plan"]["policy"]
+        return {"rotation": 2, "leveling": 1}.get(policy, len(array["members"]))
+
+    @property
+    def moved_bytes(self) -> int:
+        """Bytes that the plan of an array copied to level the wear of its members."""
+        # Summaries of earlier versions lack these keys.
+        leveling = ((self.summary.get("array") or {}).get("plan") or {}).get("leveling")
+        return 0 if leveling is None else int(leveling["copied_bytes"])
 
     @property
     def worn_out_bytes(self) -> int | None:

@@ -1,8 +1,8 @@
 //! An array: several drives in one run, and between initiators and drives the host's plan.
 //!
 //! The array owns the drives, the requests of the host, and the time. It tells the plan ([`plan`]) what
-//! the host asks for and which commands have ended, and does what the plan decides. Each member, a
-//! drive or an NVM set of one, holds all data. A run of one drive without a plan is [`crate::Run`].
+//! the host asks for and which commands have ended, and does what the plan decides. Each member is a
+//! drive or an NVM set of one. A run of one drive without a plan is [`crate::Run`].
 
 mod acting;
 mod audit;
@@ -18,6 +18,8 @@ mod requests;
 
 pub use drives::Drives;
 pub use plan::act::PlanCounts;
+pub use plan::leveling::chunks::Chunks;
+pub use plan::leveling::wear::Written;
 
 pub use plan::act::{Asked, Wait};
 pub use plan::outside::{Array, Decide, Decision, Ended, MakePlan, News, Seen, Stop, ToMember};
@@ -362,6 +364,10 @@ impl ArrayRun {
     /// Counts of the plan, the warm-up included.
     pub fn plan_counts(&self) -> PlanCounts {
         self.plan.counts()
+    }
+    /// Bytes that each member was sent to write, the warm-up included, if the plan levels their wear.
+    pub fn written(&self) -> Option<&[Written]> {
+        self.plan.written()
     }
     /// Number of times that a member which was to be read after a swap still collected.
     pub fn unsettled(&self) -> u64 {

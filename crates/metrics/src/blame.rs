@@ -185,7 +185,7 @@ states! {
     PowerOff => "wait_power_off",
     /// Waits in the host for room in its cache of writes.
     HostRoom => "wait_host_cache",
-    /// Waits in the host for the turn of a drive to write.
+    /// Waits in the host for the turn of a drive to write, or for a copy of the same bytes.
     HostTurn => "wait_host_turn",
     /// Waits for a copy of the read that takes long, until a second one is sent.
     HedgeDelay => "wait_hedge",

@@ -54,12 +54,25 @@ def _rows(title: str, rows: list[tuple[str, str]]) -> Rows:
 
 
 def _array(array: dict[str, Any]) -> list[tuple[str, str]]:
-    return [
+    rows = [
         ("drives, each as below", f"{array['drives']:,}"),
         ("members", f"{array['members']:,}"),
         ("plan of the host", array["policy"]),
         ("exported", f"{units.size(array['exported_bytes'])} ({array['exported_bytes']:,} B)"),
     ]
+    if (leveling := array["leveling"]) is not None:
+        copied = units.size(leveling["copied_bytes_of_exchange"])
+        between = units.size(round(leveling["host_bytes_between_exchanges"]))
+        rows += [
+            ("chunks", f"{leveling['chunks']:,}, {leveling['chunks_of_member']:,} of each member"),
+            (
+                "levels differences above",
+                f"{leveling['gap_in_overwrites']:.3g} overwrites of a member",
+            ),
+            ("an exchange copies", f"{copied}, at most once in {between} of hosts' writes"),
+            ("memory of the host", units.size(leveling["host_memory_bytes"])),
+        ]
+    return rows
 
 
 def _capacity(capacity: dict[str, Any]) -> list[tuple[str, str]]:

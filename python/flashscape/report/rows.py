@@ -153,7 +153,7 @@ def drive(result: Measured) -> Rows:
     wear = summary["wear"]
     rows = [
         ("precondition", _precondition(summary["precondition"])),
-        ("write amplification", _amplification(summary["write_amplification"], result.copies)),
+        ("write amplification", _amplification(result)),
         ("erases", f"{wear['erases']:,} in this run; {_wear(wear)}"),
     ]
     if (efficiency := summary["collection"]["cleaning_efficiency"]) is not None:
@@ -223,12 +223,31 @@ def plan(result: Measured) -> Rows:
         ]
     if rebuilt := counts.get("parts_rebuilt"):
         rows.append(("parts of reads computed from other members", f"{rebuilt:,}"))
+    if leveling := counts.get("leveling"):
+        rows += _leveling(array, leveling)
     if collecting := counts.get("collecting_at_swaps"):
         rows.append(("members that still collected when they were to be read", f"{collecting:,}"))
     if hedges["issued"]:
         told = (f"{hedges[key]:,} {key}" for key in ("sent", "cancelled", "won"))
         rows.append(("hedged reads", f"{hedges['issued']:,} issued: {', '.join(told)}"))
     return Rows("Host's plan", ("figure", "value"), rows, 2)
+
+
+def _leveling(array: dict[str, Any], leveling: dict[str, Any]) -> list[tuple[str, str]]:
+    """Return what a plan that levels wear has moved, and what each member was sent to write."""
+    copied, hosts = leveling["copied_bytes"], leveling["host_bytes"]
+    share = f", {units.percent(copied / hosts)} of hosts' writes" if hosts else ""
+    counts = array["plan"]
+    rows = [
+        ("exchanges of chunks", f"{leveling['exchanges']:,}"),
+        ("copied for these", f"{units.size(copied)}{share}"),
+        ("writes that waited for an exchange", f"{counts['writes_delayed']:,}"),
+        ("reads from the host's memory", _reads_cached(counts)),
+    ]
+    for member, written in zip(array["members"], leveling["members"], strict=True):
+        of_hosts, copies = (units.size(written[key]) for key in ("host_bytes", "copied_bytes"))
+        rows.append((f"sent to {member_name(member)}", f"{of_hosts} of hosts, {copies} of copies"))
+    return rows
 
 
 def _cached(counts: dict[str, Any]) -> str:
@@ -419,7 +438,8 @@ _SELDOM = ("scrub", "summary", "parity", "rebuild")
 """Sources of programs that most drives lack."""
 
 
-def _amplification(amplification: dict[str, float | None], copies: int) -> str:
+def _amplification(result: Measured) -> str:
+    amplification = result.summary["write_amplification"]
     total = amplification["total"]
     if total is None:
         return "nothing was written"
@@ -427,7 +447,7 @@ def _amplification(amplification: dict[str, float | None], copies: int) -> str:
     seldom = [source for source in _SELDOM if amplification.get(source)]
     sources = ["host", "gc", *seldom, "padding"]
     parts = [f"{source} {amplification[source] or 0:.2f}" for source in sources]
-    why = why_not_one(amplification["host"] or 0, copies)
+    why = why_not_one(amplification["host"] or 0, result.copies, result.moved_bytes)
     return f"{total:.2f} = {' + '.join(parts)}{f'; {why}' if why else ''}"
 
 

@@ -1,15 +1,17 @@
 //! Configuration of an array: several drives in one run, and the host's plan for them.
 
+use super::plan::leveling::chunks::Chunks;
 use super::plan::outside;
 use super::plan::stripes::Stripes;
-use engine::Streams;
+use engine::{Span, Streams};
 use ftl::Layout;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use settings::{Size, Time};
+use settings::{Share, Size, Time};
 
 /// Several drives in one run. A member of the array is a drive, or an NVM set of a drive. Workloads use
-/// one namespace: that of a member if each holds all data.
+/// one namespace: that of a member if each holds all data, and that of all members together if they level
+/// their wear.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ArrayConfig {
@@ -92,6 +94,28 @@ pub enum PlanConfig {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         settle: Option<Time>,
     },
+    /// Two or more members hold a part of the data each. If one was written more than another, a chunk
+    /// that hosts write much changes places with one that they write little. Source: [IOD17].
+    Leveling {
+        /// Bytes that lie together at a member, and change places together. A multiple of `piece`.
+        chunk: Size,
+        /// Difference between the bytes that the most and the least written member were sent to write,
+        /// above which chunks change places.
+        gap: Size,
+        /// Most bytes that the host copies, as a share of those that it has written. Default: 25 %.
+        #[serde(default = "copies")]
+        copies: Share,
+        /// Bytes of a chunk that are copied at a time. A multiple of the mapping unit. Default: 128 KiB.
+        #[serde(default = "piece")]
+        piece: Size,
+        /// Most pieces under way. Each is one of both chunks: two reads, and then two writes. Default: 4.
+        #[serde(default = "pieces")]
+        #[schemars(range(min = 1, max = 65_536))]
+        depth: u32,
+        /// Time to read a piece under way from the host's memory. Default: 1 us.
+        #[serde(default = "latency")]
+        latency: Time,
+    },
     /// Asks a plan in a Python file, which `function` makes anew for each run
     /// (docs/how-to/add-a-policy.md).
     Python(outside::Python),
@@ -105,6 +129,7 @@ impl PlanConfig {
             Self::Rails { .. } => "rails",
             Self::PingPong { .. } => "ping-pong",
             Self::Rotation { .. } => "rotation",
+            Self::Leveling { .. } => "leveling",
             Self::Python(_) => "python",
         }
     }
@@ -119,10 +144,23 @@ impl ArrayConfig {
         let fits = members > 1 && (1..=member_bytes(layout)).contains(&chunk);
         fits.then_some(Stripes { members, chunk })
     }
+    /// Chunks of members that level their wear. None, too, if they do not fit members of a drive of this
+    /// layout, which is refused.
+    pub fn chunks(&self, layout: &Layout) -> Option<Chunks> {
+        let PlanConfig::Leveling { chunk, .. } = self.plan else { return None };
+        let (members, member) =
+            (self.drives.saturating_mul(layout.set_count()), member_bytes(layout));
+        let fits = (1..=member).contains(&chunk.bytes());
+        fits.then(|| Chunks::new(members, chunk.bytes(), member))
+    }
     /// Bytes of the array's namespace if its drives have this layout.
     pub fn bytes(&self, layout: &Layout) -> u64 {
         let member = member_bytes(layout);
-        self.stripes(layout).map_or(member, |stripes| stripes.data_bytes(member))
+        match (self.stripes(layout), self.chunks(layout)) {
+            (Some(stripes), _) => stripes.data_bytes(member),
+            (_, Some(chunks)) => chunks.all_bytes(),
+            (None, None) => member,
+        }
     }
 }
 
@@ -133,6 +171,18 @@ fn member_bytes(layout: &Layout) -> u64 {
 
 fn depth() -> u32 {
     32
+}
+fn copies() -> Share {
+    Share::from_percent(25)
+}
+fn piece() -> Size {
+    Size::from_bytes(128 << 10)
+}
+fn pieces() -> u32 {
+    4
+}
+fn latency() -> Time {
+    Time::from(Span::from_us(1))
 }
 
 /// The member of a mirror that a read goes to.

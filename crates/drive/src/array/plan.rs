@@ -3,6 +3,7 @@
 
 pub mod act;
 mod kept;
+pub mod leveling;
 mod mirror;
 pub mod outside;
 mod rails;
@@ -14,6 +15,9 @@ use crate::array::config::{Answer, PlanConfig, Release};
 use crate::array::members::MemberId;
 use act::{Act, Asked, PlanCounts, Timer, UnderWay};
 use engine::Instant;
+use leveling::Leveling;
+use leveling::chunks::Chunks;
+use leveling::wear::Written;
 use mirror::Mirror;
 use outside::{Array, News, Outside, Stop};
 use rails::{Rails, Rules};
@@ -28,6 +32,8 @@ pub enum Plan {
     Rails(Box<Rails>),
     /// See [`PlanConfig::Rotation`].
     Rotation(Box<Rotation>),
+    /// See [`PlanConfig::Leveling`].
+    Leveling(Box<Leveling>),
     /// See [`PlanConfig::Python`].
     Outside(Box<Outside>),
 }
@@ -74,6 +80,17 @@ impl Plan {
                 let rules = rotation::Rules { stripes, period, settle, cache, depth };
                 Self::Rotation(Box::new(Rotation::new(rules)))
             }
+            PlanConfig::Leveling { chunk, gap, copies, piece, depth, latency } => {
+                let member = array.bytes / u64::from(members);
+                Self::Leveling(Box::new(Leveling::new(leveling::Rules {
+                    chunks: Chunks::new(members, chunk.bytes(), member),
+                    gap: gap.bytes(),
+                    copies,
+                    piece: piece.bytes(),
+                    depth,
+                    latency,
+                })))
+            }
         })
     }
 
@@ -81,7 +98,7 @@ impl Plan {
     pub fn begin(&mut self, now: Instant, under: UnderWay<'_>, acts: &mut Vec<Act>) {
         match self {
             Self::Outside(outside) => outside.tell(now, under, News::Begun),
-            Self::Mirror(_) => {}
+            Self::Mirror(_) | Self::Leveling(_) => {}
             Self::Rails(rails) => rails.begin(now, acts),
             Self::Rotation(rotation) => rotation.begin(now, acts),
         }
@@ -93,6 +110,7 @@ impl Plan {
             Self::Mirror(mirror) => mirror.asked(now, asked, under, acts),
             Self::Rails(rails) => rails.asked(asked, acts),
             Self::Rotation(rotation) => rotation.asked(asked, acts),
+            Self::Leveling(leveling) => leveling.asked(asked, acts),
         }
     }
     /// A command that was sent has ended at a member. `of` is its request if it was not answered
@@ -113,6 +131,7 @@ impl Plan {
             Self::Rails(rails) => rails.written(member, token, acts),
             Self::Rotation(rotation) if is_read => rotation.read_ended(token, acts),
             Self::Rotation(rotation) => rotation.written(member, token, acts),
+            Self::Leveling(leveling) => leveling.ended(token, acts),
         }
     }
     /// A moment has come of which the plan wanted to be told.
@@ -126,6 +145,7 @@ impl Plan {
         match (self, timer) {
             (Self::Mirror(mirror), Timer::Hedge(id)) => mirror.woken(id, number, under, acts),
             (Self::Mirror(_), _) => panic!("a mirror has no periods"),
+            (Self::Leveling(_), _) => panic!("leveling has no periods"),
             (Self::Outside(outside), Timer::Own(wake)) => outside.woken(now, wake, under),
             (Self::Outside(_), _) => panic!("a plan in Python has moments of its own"),
             (Self::Rails(rails), _) => rails.woken(now, timer, acts),
@@ -135,7 +155,7 @@ impl Plan {
     /// True if a member may be in maintenance now: if the host does not read it, or all are alike.
     pub fn may_maintain(&self, member: MemberId) -> bool {
         match self {
-            Self::Mirror(_) => true,
+            Self::Mirror(_) | Self::Leveling(_) => true,
             Self::Rails(rails) => rails.writer() == member,
             Self::Rotation(rotation) => rotation.writer() == member,
             Self::Outside(outside) => outside.may_maintain(member),
@@ -145,7 +165,7 @@ impl Plan {
     pub fn is_mirrored(&self) -> bool {
         match self {
             Self::Mirror(_) | Self::Rails(_) => true,
-            Self::Rotation(_) => false,
+            Self::Rotation(_) | Self::Leveling(_) => false,
             Self::Outside(outside) => outside.mirrors(),
         }
     }
@@ -169,6 +189,7 @@ impl Plan {
             Self::Mirror(_) => true,
             Self::Rails(rails) => rails.is_at_rest(),
             Self::Rotation(rotation) => rotation.is_at_rest(),
+            Self::Leveling(leveling) => leveling.is_at_rest(),
             Self::Outside(outside) => !outside.holds(),
         }
     }
@@ -178,7 +199,15 @@ impl Plan {
             Self::Mirror(mirror) => mirror.counts(),
             Self::Rails(rails) => rails.counts(),
             Self::Rotation(rotation) => rotation.counts(),
+            Self::Leveling(leveling) => leveling.counts(),
             Self::Outside(_) => PlanCounts::default(),
+        }
+    }
+    /// Bytes that each member was sent to write, if the plan levels their wear.
+    pub fn written(&self) -> Option<&[Written]> {
+        match self {
+            Self::Leveling(leveling) => Some(leveling.written()),
+            _ => None,
         }
     }
 }

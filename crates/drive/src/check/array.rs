@@ -1,15 +1,21 @@
 //! Arrays: plans that fit their members, and what does not know of arrays.
 
+use crate::array::Chunks;
 use crate::array::config::{ArrayConfig, CacheConfig, PlanConfig};
 use crate::experiment::Experiment;
 use ftl::Layout;
+use serde_json::{Value, json};
 use settings::{Problems, Time, counted};
+
+/// Most chunks of a plan that levels wear: it looks through those of two members to choose two of them.
+const CHUNKS_MOST: u64 = 1 << 20;
 
 /// Refuses plans that do not fit the members of an array, and what does not know of arrays yet.
 pub fn check(experiment: &Experiment, layout: &Layout, problems: &mut Problems) {
     let Some(array) = &experiment.array else { return };
     check_members(array, layout, problems);
     check_chunk(array, layout, problems);
+    check_leveling(array, layout, problems);
     if let PlanConfig::Rails { period, cache, settle, .. }
     | PlanConfig::PingPong { period, cache, settle, .. }
     | PlanConfig::Rotation { period, cache, settle, .. } = &array.plan
@@ -19,11 +25,36 @@ pub fn check(experiment: &Experiment, layout: &Layout, problems: &mut Problems) 
     }
     for (index, workload) in experiment.workload.iter().enumerate() {
         if workload.nvm_set.is_some() {
-            problems.push(format!("workload[{index}].nvm_set"), "the members of an array hold the same data, in one namespace; leave it out, or leave array out");
+            problems.push(format!("workload[{index}].nvm_set"), "the members of an array have one namespace, in which the plan chooses a member; leave it out, or leave array out");
         }
     }
     check_windows(experiment, array, layout, problems);
     check_beside(experiment, problems);
+}
+
+/// The members of an array and what follows from its plan; `None` for one drive.
+pub fn derived(experiment: &Experiment, layout: &Layout) -> Option<Value> {
+    let array = experiment.array.as_ref()?;
+    Some(json!({
+        "drives": array.drives,
+        "members": array.drives * layout.set_count(),
+        "policy": array.plan.name(),
+        "exported_bytes": array.bytes(layout),
+        "leveling": array.chunks(layout).and_then(|chunks| leveling(&array.plan, chunks)),
+    }))
+}
+
+/// Figures of a plan that levels wear.
+fn leveling(plan: &PlanConfig, chunks: Chunks) -> Option<Value> {
+    let PlanConfig::Leveling { gap, copies, piece, depth, .. } = plan else { return None };
+    Some(json!({
+        "chunks": chunks.count(),
+        "chunks_of_member": chunks.places,
+        "gap_in_overwrites": gap.bytes() as f64 / chunks.member_bytes() as f64,
+        "copied_bytes_of_exchange": 2 * chunks.bytes,
+        "host_bytes_between_exchanges": 2.0 * chunks.bytes as f64 / copies.fraction(),
+        "host_memory_bytes": chunks.host_bytes() + 2 * u64::from(*depth) * piece.bytes(),
+    }))
 }
 
 /// Refuses windows of predictable latency that the plan cannot choose, or that would end while the plan
@@ -37,6 +68,10 @@ fn check_windows(
     let Some(windows) = &experiment.drive.ftl.windows else { return };
     if matches!(array.plan, PlanConfig::Python(_)) {
         // It has no periods that could be known here.
+        return;
+    }
+    if matches!(array.plan, PlanConfig::Leveling { .. }) {
+        problems.push("drive.ftl.windows", "each member alone holds its part of the data, so all are read and written at any time, and the plan chooses no windows; leave windows out, or choose another array.plan");
         return;
     }
     let (PlanConfig::Rails { period, .. }
@@ -83,6 +118,10 @@ fn check_members(array: &ArrayConfig, layout: &Layout, problems: &mut Problems) 
             "array.plan",
             "parity takes two members and a third; give array.drives = 3, or the policy \"rails\"",
         ),
+        PlanConfig::Leveling { .. } if members < 2 => (
+            "array.plan",
+            "chunks change places between two members; give array.drives = 2, or leave array out",
+        ),
         _ => return,
     };
     problems.push(path, format!("{}, but {needs}", have(members)));
@@ -90,7 +129,10 @@ fn check_members(array: &ArrayConfig, layout: &Layout, problems: &mut Problems) 
 
 /// Refuses chunks that are no whole mapping units, or larger than a member.
 fn check_chunk(array: &ArrayConfig, layout: &Layout, problems: &mut Problems) {
-    let PlanConfig::Rotation { chunk, .. } = array.plan else { return };
+    let (PlanConfig::Rotation { chunk, .. } | PlanConfig::Leveling { chunk, .. }) = array.plan
+    else {
+        return;
+    };
     let unit = layout.unit_bytes;
     if chunk.bytes() == 0 || !chunk.bytes().is_multiple_of(unit) {
         problems.push(
@@ -102,6 +144,39 @@ fn check_chunk(array: &ArrayConfig, layout: &Layout, problems: &mut Problems) {
             "array.plan.chunk",
             format!("{chunk} is more than a member of the array has; choose smaller chunks"),
         );
+    }
+}
+
+/// Refuses pieces that do not fit their chunk, and limits with which no chunk would ever change places, or
+/// each choice would find a difference.
+fn check_leveling(array: &ArrayConfig, layout: &Layout, problems: &mut Problems) {
+    let PlanConfig::Leveling { chunk, gap, copies, piece, .. } = array.plan else { return };
+    let unit = layout.unit_bytes;
+    if piece.bytes() == 0 || !piece.bytes().is_multiple_of(unit) {
+        let told = format!("{piece} is no multiple of the mapping unit (drive.ftl.unit, {unit} B)");
+        problems.push("array.plan.piece", told);
+    } else if !chunk.bytes().is_multiple_of(piece.bytes()) {
+        let told = format!(
+            "{chunk} is no multiple of a piece (array.plan.piece, {piece}), in which it is copied; choose another one, or smaller pieces"
+        );
+        problems.push("array.plan.chunk", told);
+    }
+    if gap < chunk {
+        let told = format!(
+            "{gap} is less than a chunk ({chunk}), after which the plan chooses again; choose a larger difference, or smaller chunks"
+        );
+        problems.push("array.plan.gap", told);
+    }
+    if copies.fraction() == 0.0 {
+        let told = "nothing may be copied, so no chunk ever changes places; choose a larger share, or leave array out";
+        problems.push("array.plan.copies", told);
+    }
+    if let Some(chunks) = array.chunks(layout).filter(|chunks| chunks.count() > CHUNKS_MOST) {
+        let told = format!(
+            "the array has {} chunks of {chunk}, and at most {CHUNKS_MOST} are possible; choose larger ones",
+            chunks.count()
+        );
+        problems.push("array.plan.chunk", told);
     }
 }
 

@@ -1,7 +1,7 @@
 //! The figures that follow from a configuration, for `flashscape check`.
 
 use super::flash::program_ns;
-use super::{Checked, pressure, sets, superblocks, windows};
+use super::{Checked, array, pressure, sets, superblocks, windows};
 use crate::experiment::Experiment;
 use engine::Span;
 use nand::{GangControl, GeometryConfig};
@@ -69,24 +69,12 @@ impl Checked {
     fn of_parts(&self, experiment: &Experiment) -> [(&'static str, Option<Value>); 5] {
         let (layout, geometry) = (&self.layout, &self.geometry);
         [
-            ("array", self.array(experiment)),
+            ("array", array::derived(experiment, layout)),
             ("superblocks", superblocks::derived(layout, geometry)),
             ("sets", sets::derived(experiment, layout, geometry)),
             ("windows", windows::derived(experiment, layout)),
             ("pressure", pressure::derived(experiment, layout, geometry, self.program_ns())),
         ]
-    }
-
-    /// The members of an array; `None` for one drive.
-    fn array(&self, experiment: &Experiment) -> Option<Value> {
-        let array = experiment.array.as_ref()?;
-        let sets = self.layout.set_count();
-        Some(json!({
-            "drives": array.drives,
-            "members": array.drives * sets,
-            "policy": array.plan.name(),
-            "exported_bytes": array.bytes(&self.layout),
-        }))
     }
 
     fn by_page_type(&self, span: impl Fn(u32) -> Span) -> Vec<u64> {

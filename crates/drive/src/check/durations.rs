@@ -225,6 +225,7 @@ fn add_array(array: Option<&ArrayConfig>, times: &mut Times) {
             times.add("array.plan.settle", *settle);
             times.add("array.plan.cache.latency", cache.latency);
         }
+        Some(PlanConfig::Leveling { latency, .. }) => times.add("array.plan.latency", *latency),
         // A plan in Python tells its times itself.
         Some(PlanConfig::Python(_)) | None => {}
     }

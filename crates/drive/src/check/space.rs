@@ -375,9 +375,11 @@ fn of_array(
     let (sets, unit) = (layout.set_count(), layout.unit_bytes);
     let region = Region::of(workload, array.bytes(layout).into());
     let bytes = region.offset..region.end().unwrap_or(u64::MAX);
-    let rows = match array.stripes(layout) {
-        Some(stripes) => stripes.rows(bytes),
-        None => bytes,
+    let rows = match (array.stripes(layout), array.chunks(layout)) {
+        (Some(stripes), _) => stripes.rows(bytes),
+        // Chunks may come to any place.
+        (_, Some(chunks)) => 0..chunks.member_bytes(),
+        (None, None) => bytes,
     };
     let within = |bytes: u64| bytes.min(u64::from(layout.host_units)) as u32;
     let of_set = |set| {

@@ -5,8 +5,8 @@ use super::{
     Outcome, Scope, collection, detours, endurance, flash, initiator, notes, precondition,
     pressure, steady, tables, together, traces, wear, window_counts, write_amplification,
 };
-use crate::array::ArrayRun;
 use crate::array::config::PlanConfig;
+use crate::array::{ArrayRun, PlanCounts, Written};
 use crate::check::Checked;
 use crate::experiment::Experiment;
 use crate::results::Table;
@@ -111,6 +111,20 @@ fn plan(run: &ArrayRun, experiment: &Experiment) -> Value {
             "cancelled": of(counts.cancelled),
             "won": of(counts.won),
         },
+        "leveling": run.written().map(|members| leveling(&counts, members)),
+    })
+}
+
+/// Counts of a plan that levels wear.
+fn leveling(counts: &PlanCounts, members: &[Written]) -> Value {
+    let host_bytes: u64 = members.iter().map(|written| written.host).sum();
+    let member =
+        |written: &Written| json!({ "host_bytes": written.host, "copied_bytes": written.copied });
+    json!({
+        "exchanges": counts.exchanges,
+        "host_bytes": host_bytes,
+        "copied_bytes": counts.copied_bytes,
+        "members": members.iter().map(member).collect::<Vec<_>>(),
     })
 }
 

@@ -622,6 +622,109 @@ fn maintenance_of_members_overlaps_only_while_a_window_is_broken() {
     }
 }
 
+// ---- leveling ----------------------------------------------------------------------------------
+
+fn leveling(chunk: &str, gap: &str, more: &str) -> String {
+    format!("{{ policy = \"leveling\", chunk = \"{chunk}\", gap = \"{gap}\"{more} }}")
+}
+
+/// So many writes to the first page, one after the other, beside other requests. Two drives of one die,
+/// and chunks of a page that change places when one drive was written two pages more than the other.
+fn writes_to_one_chunk(writes: u32, beside: &str) -> ArrayRun {
+    let plan = leveling("4 KiB", "4 KiB", ", piece = \"4 KiB\", copies = \"100 %\"");
+    let overrides = [
+        set("precondition.fill", "sequential"),
+        set("array", format!("{{ drives = 2, plan = {plan} }}")),
+    ];
+    let writer = format!(
+        "reads = \"0 %\"\nregion = {{ size = \"4 KiB\" }}\nstop = {{ requests = {writes} }}"
+    );
+    run_array(&experiment(&(load("writer", &writer) + beside), &overrides))
+}
+
+/// The bytes of hosts and of copies that each member was sent to write, in pages.
+fn written_pages(run: &ArrayRun) -> Vec<[u64; 2]> {
+    let written = run.written().expect("the plan levels wear");
+    written.iter().map(|of| [of.host / PAGE, of.copied / PAGE]).collect()
+}
+
+#[test]
+fn a_write_waits_until_its_piece_is_at_its_new_place() {
+    // The second write makes the plan exchange two chunks. From the end of the write on they are read at
+    // both drives, and then written. The third write waits for this, and goes to the other drive.
+    let run = writes_to_one_chunk(5, "");
+    let copy = READ + WRITE;
+    let writes = stats(&run, 0, Kind::Write);
+    assert_eq!(writes.latency.sum_ns(), u128::from(5 * WRITE + copy));
+    assert_eq!(blamed(writes, State::HostTurn), copy);
+    assert_eq!(run.elapsed().as_ns(), 5 * WRITE + copy);
+    assert_eq!(written_pages(&run), [[2, 1], [3, 1]]);
+    assert_eq!(programmed(&run, 2), [3, 4], "drives program what they are sent");
+    let counts =
+        PlanCounts { exchanges: 1, copied_bytes: 2 * PAGE, delayed: 1, ..PlanCounts::default() };
+    assert_eq!(run.plan_counts(), counts);
+}
+
+#[test]
+fn reads_of_a_piece_under_way_take_its_old_place_or_the_memory() {
+    let read = |start: &str| {
+        let reader = format!(
+            "reads = \"100 %\"\nregion = {{ size = \"4 KiB\" }}\nstart = \"{start}\"\nstop = {{ requests = 1 }}"
+        );
+        let run = writes_to_one_chunk(3, &load("reader", &reader));
+        let reads = stats(&run, 1, Kind::Read);
+        let writes = stats(&run, 0, Kind::Write);
+        (run.plan_counts().cached, reads.latency.sum_ns() as u64, blamed(writes, State::HostTurn))
+    };
+    let copy = READ + WRITE;
+    // The chunk is read from 600 to 725 us, and written until 1025.
+    assert_eq!(read("800 us"), (1, US, copy));
+    // This one comes while the chunk is read, and follows. The old place is not written before it ends.
+    assert_eq!(read("650 us"), (0, 75 * US + READ, copy + READ));
+    // A read after the last write has the new place.
+    assert_eq!(read("1400 us"), (0, READ, copy));
+}
+
+#[test]
+fn members_are_written_alike_beside_reads_while_one_part_of_the_data_is_hot() {
+    // All writes go to the first half of the namespace, which lies at the first drive.
+    let chunk = 256 << 10;
+    let probe = experiment(
+        &(load("any", "reads = \"0 %\"") + "[run]\nrequests = 1\n"),
+        &drives(2, MIRROR, &[]),
+    );
+    let member = drive::check::check(&probe).expect("sound").layout.exported_bytes();
+    let writer = format!(
+        "reads = \"0 %\"\nsize = \"4 KiB\"\nqueue_depth = 4\nregion = {{ size = \"{} B\" }}\nstop = {{ requests = 60000 }}",
+        member / chunk * chunk
+    );
+    println!("a member has {member} bytes");
+    let text = load("writer", &writer)
+        + &load(
+            "reader",
+            "reads = \"100 %\"\nsize = \"4 KiB\"\nthink_time = \"1 ms\"\nstop = { time = \"2 s\" }",
+        );
+    let run = |plan: &str| run_array(&experiment(&text, &drives(2, plan, &[])));
+    let level = run(&leveling("256 KiB", "4 MiB", ", piece = \"32 KiB\", copies = \"50 %\""));
+    let written = level.written().expect("the plan levels wear");
+    let all = |of: &drive::array::Written| of.host + of.copied;
+    let hosts: u64 = written.iter().map(|of| of.host).sum();
+    println!("{written:?} {:?}", level.plan_counts());
+    assert_eq!(hosts, 60_000 * PAGE);
+    let copied: u64 = written.iter().map(|of| of.copied).sum();
+    assert!(2 * copied <= hosts, "{copied} {hosts}");
+    let apart = all(&written[0]).abs_diff(all(&written[1]));
+    assert!(apart <= (4 << 20) + 2 * chunk, "{apart}");
+    // Without an exchange, the second drive is written nothing.
+    let never = run(&leveling("256 KiB", "100 GiB", ""));
+    assert_eq!(written_pages(&never), [[60_000, 0], [0, 0]]);
+    let erases = |run: &ArrayRun| {
+        let of = |device: &drive::Device| device.ftl().tally.erases;
+        run.drives().devices.iter().map(of).collect::<Vec<u64>>()
+    };
+    println!("{:?} {:?}", erases(&level), erases(&never));
+}
+
 // ---- all plans ---------------------------------------------------------------------------------
 
 /// The plans of random arrays.
@@ -630,7 +733,14 @@ fn random_plan(pick: &mut impl FnMut(u64) -> u64) -> (u32, String) {
     let settle = ["", ", settle = \"700 us\""][pick(2) as usize];
     let period = ["1 ms", "3 ms", "20 ms"][pick(3) as usize];
     let cache = ["16 KiB", "200 KiB", "64 MiB"][pick(3) as usize];
-    match pick(5) {
+    match pick(6) {
+        5 => {
+            let piece = 4 << pick(3);
+            let chunk = piece * [1, 4][pick(2) as usize];
+            let sizes = format!("chunk = \"{chunk} KiB\", gap = \"{} KiB\"", chunk * (1 + pick(3)));
+            let more = format!("piece = \"{piece} KiB\", copies = \"{}00 %\"{depth}", 1 + pick(3));
+            (2 + pick(2) as u32, format!("{{ policy = \"leveling\", {sizes}, {more} }}"))
+        }
         0 => {
             let reads = ["round-robin", "least-outstanding"][pick(2) as usize];
             let hedge = [

@@ -2057,7 +2057,7 @@ fn arrays_that_cannot_be() {
     }
     let named = of(1, &mirror, &[&sets[..], &[("workload[0].nvm_set", "1")]].concat());
     assert!(
-        named.contains("workload[0].nvm_set: the members of an array hold the same"),
+        named.contains("workload[0].nvm_set: the members of an array have one namespace"),
         "{named}"
     );
     let errors =
@@ -2080,6 +2080,41 @@ fn arrays_that_cannot_be() {
         let told = format!("{key}: does not know of arrays yet");
         assert!(problems.contains(&told), "{key}: {problems}");
     }
+}
+
+#[test]
+fn wear_leveling_over_members_that_cannot_be() {
+    let of = |drives: u32, keys: &str, more: &[(&'static str, &str)]| {
+        let plan = format!("{{ policy = \"leveling\", {keys} }}");
+        let array = set("array", format!("{{ drives = {drives}, plan = {plan} }}"));
+        let more = more.iter().map(|(key, value)| set(key, value));
+        let all: Vec<_> = [array].into_iter().chain(more).collect();
+        try_experiment(BY_HAND, &all).err().unwrap_or_default()
+    };
+    let sound = "chunk = \"32 KiB\", gap = \"32 KiB\", piece = \"16 KiB\"";
+    let sets = [("geometry.channels", "2"), ("ftl.sets", "{ channels = 2 }")];
+    assert_eq!(of(2, sound, &[]), "");
+    assert_eq!(of(1, sound, &sets), "", "the two sets are members");
+    let other = |from: &str, to: &str| sound.replace(from, to);
+    let with = |more: &str| format!("{sound}, {more}");
+    for (drives, keys, path, remedy) in [
+        (1, sound.to_owned(), "array.plan", "give array.drives = 2"),
+        (2, other("32 KiB", "40 KiB"), "array.plan.chunk", "smaller pieces"),
+        (2, other("16 KiB", "6 KiB"), "array.plan.piece", "no multiple of the mapping unit"),
+        (2, other("16 KiB", "0 B"), "array.plan.piece", "no multiple of the mapping unit"),
+        (2, other("32 KiB", "1 GiB"), "array.plan.chunk", "smaller chunks"),
+        (2, other("gap = \"32", "gap = \"16"), "array.plan.gap", "a larger difference"),
+        (2, with("copies = \"0 %\""), "array.plan.copies", "a larger share"),
+        (2, with("depth = 0"), "array.plan.depth", "at least 1"),
+        (2, with("latency = \"9000 h\""), "array.plan.latency", "a year"),
+    ] {
+        let problems = of(drives, &keys, &[]);
+        assert!(problems.contains(": 1 problem\n"), "{keys}: {problems}");
+        assert!(problems.contains(path) && problems.contains(remedy), "{keys}: {problems}");
+    }
+    let windows = "{ dtwin = \"1 s\", ndwin_low = \"0 s\", ndwin_high = \"1 ms\" }";
+    let problems = of(2, sound, &[("ftl.windows", windows)]);
+    assert!(problems.contains("drive.ftl.windows: each member alone holds its part"), "{problems}");
 }
 
 #[test]

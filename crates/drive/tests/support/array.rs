@@ -27,6 +27,29 @@ pub fn with_array(text: &str, dice: &mut Dice<'_>) -> Option<String> {
     })
 }
 
+/// The experiment with a plan that levels wear in place of that of its array, if it is sound then.
+pub fn with_leveling(text: &str, dice: &mut Dice<'_>) -> Option<String> {
+    let piece = dice.of(&[4, 16, 64]);
+    let chunk = piece * dice.of(&[1, 3, 8]);
+    let gap = chunk * dice.of(&[1, 2, 10]);
+    let copies = dice.of(&["10 %", "100 %", "300 %"]);
+    let depth = dice.of(&["", ", depth = 1", ", depth = 3"]);
+    let latency = dice.of(&["", ", latency = \"0 us\"", ", latency = \"300 us\""]);
+    let plan = format!(
+        "{{ policy = \"leveling\", chunk = \"{chunk} KiB\", gap = \"{gap} KiB\", \
+         piece = \"{piece} KiB\", copies = \"{copies}\"{depth}{latency} }}"
+    );
+    let (drives, same) = (dice.between(1, 3), dice.below(2) == 1);
+    // It chooses no windows.
+    let plain = without_lines(text, &["array = {", "windows = {"]);
+    (drives..=drives + 1).find_map(|drives| {
+        let with = format!(
+            "array = {{ drives = {drives}, same_numbers = {same}, plan = {plan} }}\n{plain}"
+        );
+        load::load(&with, "case.toml", &[]).is_ok().then_some(with)
+    })
+}
+
 fn plan(dice: &mut Dice<'_>, least: u64) -> String {
     let periods = ["300 us", "1 ms", "7 ms", "60 ms"];
     let period = periods[dice.below(4).max(least) as usize];

@@ -2,7 +2,7 @@
 //! at zero it is the simplest drive with the simplest workload, so that a failing case shrinks
 //! towards it.
 
-use super::array::with_array;
+use super::array::{with_array, with_leveling};
 use super::faults::with_faults;
 use super::pressure::with_pressure;
 use super::scrubber::with_scrubber;
@@ -176,6 +176,12 @@ pub fn experiment_of(dice: &[u32], initiate: &mut Initiate<'_>) -> String {
         text = with;
     }
     with_thresholds(&mut text, &mut power);
+    if text.starts_with("array = {")
+        && power.once_in(3)
+        && let Some(with) = with_leveling(&text, &mut power)
+    {
+        text = with;
+    }
     text
 }
 

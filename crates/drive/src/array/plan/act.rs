@@ -30,7 +30,7 @@ pub struct Asked {
 pub enum Wait {
     /// Room in the cache.
     Room = 0,
-    /// The turn of a member to write.
+    /// The turn of a member to write, or the end of a copy of the same bytes.
     Turn = 1,
     /// An answer, before a hedge was sent.
     Hedge = 2,
@@ -108,9 +108,9 @@ pub struct PlanCounts {
     pub kept: u64,
     /// The most bytes of such at a time.
     pub peak_bytes: u64,
-    /// Writes that waited for room in the cache.
+    /// Writes that waited for room in the cache, or for the end of an exchange of their bytes.
     pub delayed: u64,
-    /// Reads of which the cache had all.
+    /// Reads of which the cache, or the host's memory, had all.
     pub cached: u64,
     /// Reads of which it had a part.
     pub cached_in_part: u64,
@@ -124,4 +124,8 @@ pub struct PlanCounts {
     pub cancelled: u64,
     /// Hedges that answered their read.
     pub won: u64,
+    /// Exchanges of two chunks that have ended.
+    pub exchanges: u64,
+    /// Bytes that members were sent to write for exchanges.
+    pub copied_bytes: u64,
 }

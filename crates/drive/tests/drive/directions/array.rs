@@ -93,7 +93,8 @@ fn latencies(run: &ArrayRun, kind: Kind) -> u64 {
 }
 
 pub fn cases() -> Vec<Case> {
-    [whole(), mirrors(), rails(), ping_pong(), rotation(), python()].into_iter().flatten().collect()
+    let plans = [mirrors(), rails(), ping_pong(), rotation(), leveling(), python()];
+    plans.into_iter().chain([whole()]).flatten().collect()
 }
 
 fn whole() -> Vec<Case> {
@@ -144,6 +145,10 @@ fn whole() -> Vec<Case> {
                 (
                     "{ drives = 3, plan = { policy = \"rotation\", period = \"10 ms\", chunk = \"4 KiB\", cache = { size = \"1 MiB\", latency = \"1 us\" } } }",
                     [US, 10 * MS + WRITE],
+                ),
+                (
+                    "{ drives = 2, plan = { policy = \"leveling\", chunk = \"4 KiB\", gap = \"4 KiB\", piece = \"4 KiB\" } }",
+                    [WRITE, WRITE],
                 ),
                 (
                     format!("{{ drives = 2, plan = {} }}", in_python(plans()[0])).leak(),
@@ -354,5 +359,70 @@ fn rotation() -> Vec<Case> {
             .see(time, of(|run| [took(run)]))
             .left_out([10 * MS + WRITE])
             .under([("4 ms", [10 * MS + WRITE]), ("6 ms", [30 * MS + WRITE])]),
+    ]
+}
+
+/// Writes to the first chunk, one after the other. After some of them it changes places with a chunk of
+/// the second drive: it is read, and then written, and the write that comes meanwhile waits.
+fn leveling() -> Vec<Case> {
+    let two = |chunk: &str, more: &str| {
+        let sizes = format!("chunk = \"{chunk} KiB\", gap = \"{chunk} KiB\"");
+        two(&format!("{{ policy = \"leveling\", {sizes}, piece = \"4 KiB\"{more} }}"))
+    };
+    let writer = "[[workload]]\nname = \"writer\"\nreads = \"0 %\"\nregion = { size = \"4 KiB\" }\n\
+                  stop = { requests = 5 }\n";
+    let filled = |loads: &str| format!("[precondition]\nfill = \"sequential\"\n{loads}");
+    let (from, second) = ("region = { size", "region = { offset = \"4 KiB\", size");
+    let exchanges = |run: &ArrayRun| [run.plan_counts().exchanges];
+    let copied = |run: &ArrayRun| [run.plan_counts().copied_bytes];
+    let waits = |run: &ArrayRun| [blamed(stats(run, 0, Kind::Write), State::HostTurn)];
+    let all = ", copies = \"100 %\"";
+    // From 725 to 1025 us the memory has the chunk.
+    let reader = "[[workload]]\nname = \"reader\"\nreads = \"100 %\"\nregion = { size = \"4 KiB\" }\n\
+                  start = \"800 us\"\nstop = { requests = 1 }\n";
+    vec![
+        // A choice is due after a chunk of writes. Two of 4 KiB differ by more than one of 4 KiB, and
+        // four by more than one of 8 KiB.
+        case("array.plan(leveling).chunk")
+            .given(&two("4", ", copies = \"100 %\"").map(|(key, plan)| (key, plan.replace("gap = \"4", "gap = \"8"))))
+            .text(filled(writer))
+            .see("bytes that are copied", of(copied))
+            .under([("4 KiB", [8192]), ("8 KiB", [16384])]),
+        case("array.plan(leveling).gap")
+            .given(&two("4", all))
+            .text(filled(writer))
+            .see("exchanges", of(exchanges))
+            .under([("4 KiB", [1]), ("16 KiB", [1]), ("20 KiB", [0])]),
+        // Two pages are copied for five.
+        case("array.plan(leveling).copies")
+            .given(&two("4", ""))
+            .text(filled(writer))
+            .see("exchanges", of(exchanges))
+            .left_out([0])
+            .under([("39 %", [0]), ("40 %", [1])]),
+        // The last write waits until the first piece, or both at once, are read and written.
+        case("array.plan(leveling).piece")
+            .given(&two("8", &format!("{all}, depth = 1")))
+            .text(filled(writer))
+            .see("wait for a piece, ns", of(waits))
+            .under([("4 KiB", [READ + WRITE]), ("8 KiB", [2 * (READ + WRITE)])]),
+        // The last write is to the second piece, which is copied when the write has ended, or when the
+        // first piece has, too. The pieces lie on two dies.
+        case("array.plan(leveling).depth")
+            .given(&two("8", all))
+            .given(&[set("geometry.channels", 4)])
+            .text(filled(writer).replace("requests = 5", "requests = 4").replace(from, second))
+            .see("time until the chunk is copied, ns", of(|run| [took(run)]))
+            .left_out([4 * WRITE + READ + WRITE])
+            .under([
+                ("1", [3 * WRITE + 2 * (READ + WRITE)]),
+                ("2", [4 * WRITE + READ + WRITE]),
+            ]),
+        case("array.plan(leveling).latency")
+            .given(&two("4", all))
+            .text(filled(&(reader.to_owned() + writer)))
+            .see("latency of a read, ns", of(|run| [latencies(run, Kind::Read)]))
+            .left_out([US])
+            .under([("1 us", [US]), ("5 us", [5 * US])]),
     ]
 }
