@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from itertools import pairwise
 from pathlib import Path
 
 import polars as pl
@@ -314,22 +313,19 @@ def test_the_cache_of_rails_by_a_naive_model():
     assert peak_of_rails(5, 7, 8, until_swap=True) == 2 * 5 * 7
 
 
-def test_swaps_copy_both_sets_and_do_not_overlap():
-    for run in wear_plan.exhibit.declared(SHORT):
-        loads = run.experiment["workload"]
-        swaps = int(run.name.rsplit("-", 1)[1])
-        copied = [each for each in loads if each["name"].startswith("copy-writes")]
-        assert len(copied) == 2 * swaps
-        sizes = {int(each["stop"]["bytes"].removesuffix(" B")) for each in copied}
-        assert all(0 <= _drives.CHANNEL_BYTES - size < 2 * 131_072 for size in sizes)
-        hot = [each for each in loads if each["name"].startswith("hot")]
-        assert [each["nvm_set"] for each in hot] == [1 + at % 2 for at in range(swaps + 1)]
-        spans = [(seconds(each["start"]), seconds(each["stop"]["time"])) for each in hot]
-        for (begin, lasts), (following, _) in pairwise(spans):
-            assert following - begin - lasts == pytest.approx(wear_plan.COPY_S, abs=0.01)
-        # 8 overwrites of a set in all.
-        whole = sum(lasts for _, lasts in spans) * wear_plan.RATE
-        assert whole / wear_plan.SET_UNITS == pytest.approx(8, rel=0.001)
+def test_all_writes_go_to_the_first_set_until_chunks_exchange_places():
+    given = {run.name: run.experiment for run in wear_plan.exhibit.declared(SHORT)}
+    loads = [each["workload"] for each in given.values()]
+    assert all(each == loads[0] for each in loads), "only plans differ"
+    hot, *cold = loads[0]
+    set_bytes = fs.Experiment.from_dict(given["wear-plan-near"]).derived["array"]["exported_bytes"]
+    assert hot["region"] == {"size": f"{set_bytes // 2} B"}
+    assert cold[0]["region"]["offset"] == hot["region"]["size"]
+    ends = [seconds(each["start"]) + seconds(each["stop"]["time"]) for each in cold]
+    starts = [seconds(each["start"]) for each in cold]
+    assert starts[1:] == pytest.approx(ends[:-1], abs=0.01)
+    # 8 overwrites of a set in all.
+    assert ends[-1] * wear_plan.RATE / wear_plan.SET_UNITS == pytest.approx(8, rel=0.001)
 
 
 def seconds(text):
