@@ -132,9 +132,9 @@ fn of_others(experiment: &Experiment) -> [Refused; 8] {
             "choose partial_writes = \"controller\"",
         ),
         (
-            ftl.scrub.is_some(),
-            "programs of scrubbing (ftl.scrub) do not know of a limit of programs yet",
-            "leave scrub out (scrub = \"none\")",
+            ftl.has_scrubber(),
+            "programs of scrubbing as a task of its own (ftl.scrub.task) do not know of a limit of programs yet",
+            "choose task = \"turns\"",
         ),
         (
             ftl.tasks.is_some(),

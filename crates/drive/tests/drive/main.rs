@@ -31,6 +31,7 @@ mod poised;
 mod policies;
 mod power;
 mod pressure;
+mod pressure_of_scrubbing;
 mod program_suspension;
 mod quiet;
 mod refusals;

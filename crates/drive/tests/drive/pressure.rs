@@ -4,6 +4,7 @@
 use crate::common::{
     BY_HAND, Bench, Done, Override, experiment, mean_ns, run, run_fast, set, stats, try_experiment,
 };
+use crate::pressure_of_scrubbing::scrubbed;
 use drive::RequestId;
 use drive::device::Window;
 use engine::{Instant, Span};
@@ -139,6 +140,8 @@ fn drives() -> Vec<Vec<Override>> {
             "nand.command_cycles",
             "{ read = \"1 us\", program = \"1 us\", erase = \"1 us\" }",
         )]),
+        busy(&scrubbed("turns", &[])),
+        busy(&scrubbed("turns", &[set("ftl.gc.copy_back", true), set("ftl.gc.window", 3)])),
     ]
 }
 
@@ -306,14 +309,17 @@ fn the_limit_refuses_what_it_does_not_support() {
         ("ftl.allocation.streams", "separate"),
         ("ftl.superblock", "{ dies = 4, width = {} }"),
     ];
-    let scrub = [("ftl.scrub", "{ interval = \"10 ms\", choice = \"oldest\" }")];
+    let scrub = [(
+        "ftl.scrub",
+        "{ interval = \"10 ms\", choice = \"oldest\", stream = \"own\", task = \"own\" }",
+    )];
     let streaming = [("ftl.gc.streaming", "true"), ("geometry.packages_per_channel", "2")];
     let cases: [(&[(&'static str, &str)], &str); 9] = [
         (&[("ftl.gc.preemptible", "false")], "preemptible = true"),
         (&rounds, "leave rounds out"),
         (&parity, "leave parity out"),
         (&superblock, "leave superblock out"),
-        (&scrub, "leave scrub out"),
+        (&scrub, "task = \"turns\""),
         (&streaming, "streaming = false"),
         (&[("ftl.gc.idle_gap", "1 ms")], "leave idle_gap out"),
         (&[("ftl.gc.at_once", "{ drive = 1 }")], "leave at_once out"),

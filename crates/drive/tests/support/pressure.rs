@@ -32,8 +32,10 @@ fn plain(text: &str) -> String {
             with.replace_range(from..to, "");
         }
     }
-    for table in ["[drive.ftl.scrub]\n", "[drive.recovery]\n"] {
-        if let Some(from) = with.find(table) {
+    for (table, key) in [("[drive.ftl.scrub]\n", "\ntask = \"own\""), ("[drive.recovery]\n", "")] {
+        if let Some(from) = with.find(table)
+            && with.contains(key)
+        {
             let rest = &with[from + table.len()..];
             let to = rest.find("\n[").map_or(with.len(), |to| from + table.len() + to + 1);
             with.replace_range(from..to, "");

@@ -36,6 +36,9 @@ impl Gc {
         }
         if level == Level::Foreground && base.class_of(bin) != Class::Background {
             base.raise_background(bin);
+            if base.space.pressure.is_some() {
+                base.raise_programs_before(bin);
+            }
         }
         self.run(base, bin);
         self.collect(base, bin);

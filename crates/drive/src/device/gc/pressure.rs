@@ -1,7 +1,6 @@
 //! Programs of collection and of host data where the number of outstanding ones is limited.
 
 use crate::device::Base;
-use crate::device::flash::op::Class;
 use crate::device::gc::Gc;
 use crate::device::ids::OpId;
 use crate::device::pressure::{Next, Order, Writer};
@@ -21,16 +20,24 @@ impl Order for Waiting<'_> {
     fn rank(&self, id: OpId) -> u32 {
         self.base.flash.op(id).class as u32
     }
-    fn goes_first(&self, bin: BinId) -> bool {
-        // A deterministic window that is about to begin waits for the end of all collections.
-        let is_closing = self.gc.windows.as_ref().is_some_and(|of| of.is_closing(self.set));
-        is_closing || self.base.class_of(bin) != Class::Background
+    fn goes_first(&self, writer: Writer) -> bool {
+        self.is_closing() || self.base.goes_first(writer)
+    }
+    fn keeps(&self, writer: Writer) -> bool {
+        self.is_closing() || self.base.keeps_credit(writer)
     }
     fn has_begun(&self, read: OpId) -> bool {
         self.base.flash.has_begun(read)
     }
     fn since(&self, pool: PoolId) -> Option<Instant> {
         self.write.since(pool)
+    }
+}
+
+impl Waiting<'_> {
+    /// True if a deterministic window is about to begin: it waits for the end of all collections.
+    fn is_closing(&self) -> bool {
+        self.gc.windows.as_ref().is_some_and(|of| of.is_closing(self.set))
     }
 }
 
@@ -54,8 +61,12 @@ impl Gc {
             };
             match writer {
                 Writer::Pool(pool) => write.flush_pool(base, pool),
-                Writer::Collection(bin) => {
-                    base.note_wait(bin, false);
+                Writer::Scrubbing(bin) if self.scrubber.is_some() => {
+                    base.note_wait(writer, false);
+                    self.scrub_on(base, bin);
+                }
+                Writer::Collection(bin) | Writer::Scrubbing(bin) => {
+                    base.note_wait(writer, false);
                     self.write_whole_batches(base, bin);
                     self.collect(base, bin);
                 }
@@ -91,6 +102,17 @@ impl Gc {
             let order = Waiting { gc: self, base, write: &write[set], set };
             let is_vain = pressure.waits_in_vain(set, &order);
             assert!(!is_vain, "audit: programs of {set:?} wait in vain");
+        }
+        for bin in base.space.bins() {
+            let set = base.set_of_bin(bin);
+            let whole = base.space.ftl.layout.units_per_batch as usize;
+            let movers = [Writer::Collection(bin), Writer::Scrubbing(bin)];
+            let [collection, scrubbing] = movers.map(|of| pressure.awaits_mover(set, of));
+            let waits = collection || scrubbing && self.scrubber.is_none();
+            let is_called = waits || self.jobs[bin].staged.len() < whole;
+            assert!(is_called, "audit: data of GC in {bin:?} waits for nothing");
+            let is_called = scrubbing || !self.has_batch_to_scrub(base, bin);
+            assert!(is_called, "audit: data of scrubbing in {bin:?} waits for nothing");
         }
     }
 

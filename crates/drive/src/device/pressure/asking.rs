@@ -1,8 +1,8 @@
 //! Requests of programs where the number of outstanding ones is limited, and their ends.
 
 use crate::device::base::Base;
-use crate::device::flash::Note;
-use crate::device::flash::op::Owner;
+use crate::device::flash::op::{Class, Owner};
+use crate::device::flash::{Note, Placement};
 use crate::device::ids::OpId;
 use crate::device::pressure::{PressureCounts, Writer};
 use engine::Instant;
@@ -53,8 +53,8 @@ impl Base {
         self.space.settle_hold(pool, self.time.now, false);
     }
 
-    /// Lets programs of background GC that have a credit start before host data, if host data waits for
-    /// one: else it would wait for reads that go before them.
+    /// Lets programs of background GC and of scrubbing that have a credit start before host data, if another
+    /// one waits that goes before them: else it would wait for reads that go before them.
     fn raise_programs(&mut self, set: SetId) {
         for bin in self.space.bins() {
             if self.set_of_bin(bin) == set {
@@ -64,42 +64,115 @@ impl Base {
         }
     }
 
-    /// Takes a credit for a program of a bin's collection, which requests it next. If none is free, the
-    /// collection is called later.
+    /// Takes a credit for a program of a bin's collection, or of scrubbing in its place, which requests it
+    /// next. If none is free, the collection is called later.
     #[inline]
     pub fn takes_credit(&mut self, bin: BinId) -> bool {
-        self.space.pressure.is_none() || self.takes_free_credit(bin)
+        self.space.pressure.is_none() || self.takes_free_credit(bin, self.writer_of(bin))
+    }
+
+    /// The same for scrubbing that is a task of its own.
+    #[inline]
+    pub fn takes_credit_to_scrub(&mut self, bin: BinId) -> bool {
+        self.space.pressure.is_none() || self.takes_free_credit(bin, Writer::Scrubbing(bin))
     }
 
     #[cold]
     #[inline(never)]
-    fn takes_free_credit(&mut self, bin: BinId) -> bool {
+    fn takes_free_credit(&mut self, bin: BinId, writer: Writer) -> bool {
         let (now, set) = (self.time.now, self.set_of_bin(bin));
         let pressure = self.space.pressure.as_mut().expect("programs are limited");
-        let takes = pressure.take(now, set, Writer::Collection(bin));
-        self.note_wait(bin, !takes);
+        let takes = pressure.take(now, set, writer);
+        let is_full = !pressure.is_free(set);
+        self.note_wait(writer, !takes);
         if !takes {
             self.call_waiting(set);
+            if is_full && self.goes_first(writer) {
+                self.raise_programs(set);
+            }
         }
         takes
     }
 
-    /// Notes that a bin's collection has asked for a read: the credit for its program is kept from the
-    /// moment at which the read begins to its end. If it begins anew then, none is kept.
+    /// What the collection of a bin does now: it moves data of a victim, or of a block that is scrubbed.
+    fn writer_of(&self, bin: BinId) -> Writer {
+        match self.space.task(bin).scrubs {
+            true => Writer::Scrubbing(bin),
+            false => Writer::Collection(bin),
+        }
+    }
+
+    /// True for GC that goes before host data, and for scrubbing that does, or that such GC waits for.
+    pub fn goes_first(&self, writer: Writer) -> bool {
+        match writer {
+            Writer::Pool(_) => false,
+            Writer::Collection(bin) => self.class_of(bin) != Class::Background,
+            Writer::Scrubbing(bin) if self.space.has_scrubber() => {
+                self.space.class_of_scrubbing(bin) != Class::Background
+            }
+            Writer::Scrubbing(bin) => {
+                self.class_of(bin) != Class::Background || self.space.scrubs_before_gc(bin)
+            }
+        }
+    }
+
+    /// True for such GC and scrubbing that a credit is kept for while it reads. Scrubbing that goes first
+    /// only until a host program has found its page needs none.
+    pub fn keeps_credit(&self, writer: Writer) -> bool {
+        match writer {
+            Writer::Scrubbing(bin) if !self.space.has_scrubber() => {
+                self.space.scrubs_before_gc(bin)
+            }
+            other => self.goes_first(other),
+        }
+    }
+
+    /// Lets programs that have a credit start before host data, if GC of a bin waits for one in the
+    /// foreground: it may have come there while it waited.
+    #[cold]
+    #[inline(never)]
+    pub fn raise_programs_before(&mut self, bin: BinId) {
+        if self.space.awaits_credit(bin) {
+            self.raise_programs(self.set_of_bin(bin));
+        }
+    }
+
+    /// Notes that a bin's collection, or its scrubbing, has asked for a read: the credit for its program is
+    /// kept from the moment at which the read begins to its end. If it begins anew then, none is kept.
     #[cold]
     #[inline(never)]
     pub fn keep_credit(&mut self, bin: BinId, read: OpId) {
+        let writer = match self.flash.op(read).owner {
+            Owner::ScrubRead(_) => Writer::Scrubbing(bin),
+            _ => self.writer_of(bin),
+        };
         let set = self.set_of_bin(bin);
         let pressure = self.space.pressure.as_mut().expect("programs are limited");
-        pressure.begin_read(set, bin, read);
+        pressure.begin_read(set, writer, read);
     }
 
-    /// Notes if a bin's collection waits for a credit.
-    pub fn note_wait(&mut self, bin: BinId, waits: bool) {
+    /// Notes if what may free space in a bin waits for a credit: its collection, or its scrubbing in the
+    /// place of that. Other scrubbing that is a task of its own keeps space from nobody.
+    pub fn note_wait(&mut self, writer: Writer, waits: bool) {
+        let bin = match writer {
+            Writer::Pool(_) => return,
+            Writer::Scrubbing(_) if self.space.has_scrubber() && !self.goes_first(writer) => return,
+            Writer::Collection(bin) | Writer::Scrubbing(bin) => bin,
+        };
         if self.space.awaits_credit(bin) != waits {
             self.settle_space_of(bin);
             self.space.set_awaits_credit(bin, waits);
         }
+    }
+
+    /// Notes that the scrubbing of a bin, which is a task of its own, is in the place of collection from now
+    /// on: its programs go before host data.
+    pub fn note_scrubbing_first(&mut self, bin: BinId) {
+        let (set, writer) = (self.set_of_bin(bin), Writer::Scrubbing(bin));
+        let Some(pressure) = &self.space.pressure else { return };
+        let waits = pressure.awaits_mover(set, writer);
+        self.note_wait(writer, waits);
+        self.call_waiting(set);
     }
 
     /// Takes the credit back of a program of a bin that was not requested, or became a read.
@@ -143,7 +216,7 @@ impl Base {
         let (bin, set) = (op.bin, self.set_of_bin(op.bin));
         if op.is_program() {
             self.give_credit_back(bin);
-        } else if matches!(op.owner, Owner::CollectRead(_)) {
+        } else if matches!(op.owner, Owner::CollectRead(_) | Owner::ScrubRead(_)) {
             let pressure = self.space.pressure.as_mut().expect("programs are limited");
             pressure.end_read(set, id);
             self.call_waiting(set);
@@ -156,8 +229,12 @@ impl Base {
     pub fn resume_within_limit(&mut self, set: SetId, parked: impl Iterator<Item = OpId>) {
         let now = self.time.now;
         let pressure = self.space.pressure.as_mut().expect("programs are limited");
-        let going: Vec<OpId> = parked.filter(|id| pressure.resume(now, set, *id)).collect();
+        let (going, late): (Vec<OpId>, Vec<OpId>) =
+            parked.partition(|id| pressure.resume(now, set, *id));
         self.flash.resume(&mut self.time, &mut self.space, going.into_iter());
+        if !late.is_empty() {
+            self.raise_programs(set);
+        }
     }
 
     /// Requeues a program that waited for space, and then for a credit since `since`.

@@ -2,9 +2,10 @@
 //!
 //! A program takes a credit of its set when it is requested, and gives it back when it has ended, or
 //! while it waits for a free page. What would request a program without a credit waits: host data in
-//! the lists of its pools, and data that collection moves in the controller. A credit that is given back
-//! goes to what waits: to foreground GC, then to host data, then to background GC. One is kept for a
-//! bin whose collection is in the foreground and has begun a read, because its program mostly comes next.
+//! the lists of its pools, and data that GC or scrubbing moves in the controller. A credit that is given
+//! back goes to what waits: to foreground GC, then to host data, then to background GC and scrubbing, by
+//! age. Scrubbing goes before host data once after [`HOST_PROGRAMS`] of these. A credit is kept for
+//! foreground GC of a bin that has begun a read, because its program mostly comes next.
 
 mod asking;
 #[cfg(test)]
@@ -15,6 +16,10 @@ use engine::{Instant, Span};
 use ftl::{BinId, BySet, PoolId, PressureConfig, SetId};
 use std::collections::VecDeque;
 
+/// Programs of host data that take credits while scrubbing waits for one; then scrubbing has its turn.
+/// Data decays whether hosts write or not, and free space tells nothing about it.
+pub const HOST_PROGRAMS: u32 = 16;
+
 /// What requests programs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Writer {
@@ -22,6 +27,8 @@ pub enum Writer {
     Pool(PoolId),
     /// The collection of a bin.
     Collection(BinId),
+    /// The scrubbing of a bin, in turns with its collection or as a task of its own.
+    Scrubbing(BinId),
 }
 
 /// The next one for a credit that is free.
@@ -37,8 +44,10 @@ pub enum Next {
 pub trait Order {
     /// Rank of a program whose bin has space again; the lowest goes first.
     fn rank(&self, id: OpId) -> u32;
-    /// True for a collection that goes before host data.
-    fn goes_first(&self, bin: BinId) -> bool;
+    /// True for GC, or scrubbing, that goes before host data.
+    fn goes_first(&self, writer: Writer) -> bool;
+    /// True for GC, or scrubbing, for which a credit is kept while it reads.
+    fn keeps(&self, writer: Writer) -> bool;
     /// True for a read that has begun on the flash.
     fn has_begun(&self, read: OpId) -> bool;
     /// The moment from which the first data of a pool has waited; `None` without data.
@@ -58,13 +67,15 @@ pub struct Pressure {
 #[derive(Clone)]
 struct Credits {
     taken: u32,
-    /// Programs whose bin has space again; pools; and bins, each with the moment from which it has waited.
-    /// Of programs and bins, the oldest is first.
+    /// Programs whose bin has space again; pools; and GC and scrubbing of bins, each with the moment from
+    /// which it has waited. Of programs and of bins, the oldest is first.
     late: Vec<(OpId, Instant)>,
     pools: Vec<(PoolId, Instant)>,
-    bins: VecDeque<(BinId, Instant)>,
-    /// Reads of collections that have not ended, and their bins.
-    reads: Vec<(BinId, OpId)>,
+    movers: VecDeque<(Writer, Instant)>,
+    /// Reads that have not ended, of GC and of scrubbing.
+    reads: Vec<(Writer, OpId)>,
+    /// Programs of host data that took credits while scrubbing waited, since scrubbing last took one.
+    host_programs: u32,
     /// The writer that was called, until it takes its credit, and the moment from which it has waited.
     called: Option<(Writer, Instant)>,
     counts: PressureCounts,
@@ -136,6 +147,11 @@ impl Pressure {
         self.sets[set].pools.iter().any(|(of, _)| *of == pool)
     }
 
+    /// True if GC or scrubbing waits for a credit of a set.
+    pub fn awaits_mover(&self, set: SetId, mover: Writer) -> bool {
+        self.sets[set].movers.iter().any(|(of, _)| *of == mover)
+    }
+
     /// Takes a credit for a writer; false if it must wait. It is called then.
     ///
     /// A writer that was not called waits while a credit may be kept for somebody else: the order, which is
@@ -144,7 +160,7 @@ impl Pressure {
         let of = &mut self.sets[set];
         let called = of.called.filter(|(called, _)| *called == writer);
         let is_called = called.is_some();
-        let others = of.reads.iter().filter(|(bin, _)| Writer::Collection(*bin) != writer).count();
+        let others = of.reads.iter().filter(|(of, _)| *of != writer).count();
         let left = self.most.saturating_sub(of.taken) as usize;
         if left == 0 || !is_called && (of.has_waiting() || left <= others) {
             of.wait(now, writer);
@@ -153,6 +169,11 @@ impl Pressure {
         of.count_time(now, self.most);
         of.taken += 1;
         of.counts.programs += 1;
+        match writer {
+            Writer::Pool(_) => of.host_programs += u32::from(of.scrubbing().is_some()),
+            Writer::Collection(_) => {}
+            Writer::Scrubbing(_) => of.host_programs = 0,
+        }
         if let Some((_, since)) = called {
             of.called = None;
             of.counts.waited += u64::from(now > since);
@@ -182,9 +203,9 @@ impl Pressure {
         of.taken -= 1;
     }
 
-    /// Notes that a bin's collection has asked for a read.
-    pub fn begin_read(&mut self, set: SetId, bin: BinId, read: OpId) {
-        self.sets[set].reads.push((bin, read));
+    /// Notes that GC, or scrubbing, has asked for a read.
+    pub fn begin_read(&mut self, set: SetId, writer: Writer, read: OpId) {
+        self.sets[set].reads.push((writer, read));
     }
 
     /// Notes that a read has ended.
@@ -212,16 +233,18 @@ impl Pressure {
             of.counts.waited += u64::from(now > since);
             return Some(Next::Late(id, since));
         }
-        let first = of.bins.iter().position(|(bin, _)| order.goes_first(*bin));
-        of.called = match first {
-            Some(first) => of.take_bin(first),
-            None if self.most - of.taken <= of.kept(order) => None,
-            None => of.oldest(order).or_else(|| of.take_bin(0)),
+        let first = of.movers.iter().position(|(writer, _)| order.goes_first(*writer));
+        let turn = of.scrubbing().filter(|_| of.host_programs >= HOST_PROGRAMS);
+        of.called = match (first, turn) {
+            (Some(first), _) => of.movers.remove(first),
+            (None, _) if self.most - of.taken <= of.kept(order) => None,
+            (None, Some(turn)) => of.movers.remove(turn),
+            (None, None) => of.oldest(order).or_else(|| of.movers.pop_front()),
         };
         of.called.map(|(writer, _)| Next::Writer(writer))
     }
 
-    /// True if something waits for a credit of a set that is neither taken nor kept. A bin that comes to
+    /// True if something waits for a credit of a set that is neither taken nor kept. GC that comes to
     /// the foreground while it waits goes on when a kept credit is decided.
     pub fn waits_in_vain(&self, set: SetId, order: &impl Order) -> bool {
         let of = &self.sets[set];
@@ -256,8 +279,9 @@ impl Credits {
             taken: 0,
             late: Vec::new(),
             pools: Vec::new(),
-            bins: VecDeque::new(),
+            movers: VecDeque::new(),
             reads: Vec::new(),
+            host_programs: 0,
             called: None,
             counts: PressureCounts::default(),
             counted: Instant::START,
@@ -265,17 +289,21 @@ impl Credits {
     }
 
     fn has_waiting(&self) -> bool {
-        !(self.late.is_empty() && self.pools.is_empty() && self.bins.is_empty())
+        !(self.late.is_empty() && self.pools.is_empty() && self.movers.is_empty())
     }
 
-    /// Number of credits that are kept: one for each bin whose collection is in the foreground, and of
-    /// which a read has begun.
+    /// Place of the scrubbing that has waited longest.
+    fn scrubbing(&self) -> Option<usize> {
+        self.movers.iter().position(|(writer, _)| matches!(writer, Writer::Scrubbing(_)))
+    }
+
+    /// Number of credits that are kept: one for each such GC or scrubbing of which a read has begun.
     fn kept(&self, order: &impl Order) -> u32 {
-        let has_begun = |of: &(BinId, OpId)| order.has_begun(of.1);
+        let has_begun = |of: &(Writer, OpId)| order.has_begun(of.1);
         let is_first = |at: &usize| {
-            let (bin, _) = self.reads[*at];
-            let earlier = self.reads[..*at].iter().any(|of| of.0 == bin && has_begun(of));
-            order.goes_first(bin) && has_begun(&self.reads[*at]) && !earlier
+            let (writer, _) = self.reads[*at];
+            let earlier = self.reads[..*at].iter().any(|of| of.0 == writer && has_begun(of));
+            order.keeps(writer) && has_begun(&self.reads[*at]) && !earlier
         };
         (0..self.reads.len()).filter(is_first).count() as u32
     }
@@ -285,17 +313,12 @@ impl Credits {
             Writer::Pool(pool) if !self.pools.iter().any(|of| of.0 == pool) => {
                 self.pools.push((pool, now));
             }
-            Writer::Collection(bin) if !self.bins.iter().any(|of| of.0 == bin) => {
-                self.bins.push_back((bin, now));
+            Writer::Pool(_) => {}
+            mover if !self.movers.iter().any(|of| of.0 == mover) => {
+                self.movers.push_back((mover, now));
             }
             _ => {}
         }
-    }
-
-    /// Takes a bin that waits.
-    fn take_bin(&mut self, at: usize) -> Option<(Writer, Instant)> {
-        let (bin, since) = self.bins.remove(at)?;
-        Some((Writer::Collection(bin), since))
     }
 
     /// Takes the pool whose first data has waited longest, and forgets those without data.

@@ -12,6 +12,10 @@ use metrics::Snapshot;
 
 /// Bins.
 impl Space {
+    /// True if scrubbing is a task of its own.
+    pub(in crate::device) fn has_scrubber(&self) -> bool {
+        self.has_scrubber
+    }
     /// All bins, in order.
     pub(in crate::device) fn bins(&self) -> impl Iterator<Item = BinId> + use<> {
         self.bins.ids()

@@ -35,6 +35,18 @@ impl Space {
         }
     }
 
+    /// True if a block that is scrubbed delays foreground GC of its bin, or GC that owes moves, if any
+    /// operation waits for that or not. There was a collection in between: see above.
+    pub(in crate::device) fn scrubs_before_gc(&self, bin: BinId) -> bool {
+        let task = &self.bins[bin].task;
+        task.collected_before
+            && match self.ftl.level(bin) {
+                Level::Foreground => true,
+                Level::Background => task.debt > 0,
+                Level::Ample => false,
+            }
+    }
+
     /// True if a move may take a page of its bin while an older victim is being moved. Hosts may
     /// have taken space since the second victim was chosen, so the first goes first: its erase
     /// gains space for the second. With two free blocks no first victim lacks space.

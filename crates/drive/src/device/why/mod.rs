@@ -308,6 +308,18 @@ impl Walk<'_> {
         counted(pressure.map_or(0, |pressure| pressure.most()), "program")
     }
 
+    /// The wait of a bin's collection for that limit, or of scrubbing in its place, in words.
+    fn limited(&self, bin: BinId) -> String {
+        let what = match self.device.base.space.task(bin).scrub_goes_first {
+            true => "scrubbing",
+            false => "collection",
+        };
+        let (number, limit) = (bin.0, self.limit());
+        format!(
+            "the {what} of bin {number} waits, because {limit} of its NVM set may be outstanding"
+        )
+    }
+
     /// A read that is over, but for its data.
     fn aside(&self, name: &str) -> String {
         let tasks = self.device.base.tasks.as_ref().map(|tasks| &tasks[self.set]);
@@ -353,13 +365,7 @@ impl Walk<'_> {
                 );
                 (None, words)
             }
-            Rest::Pressure => {
-                let words = format!(
-                    "the collection of bin {number} waits, because {} of its NVM set may be outstanding",
-                    self.limit()
-                );
-                (None, words)
-            }
+            Rest::Pressure => (None, self.limited(bin)),
             Rest::Permit => {
                 let words = format!(
                     "the collection of bin {number} waits for its turn among other collections"

@@ -20,6 +20,7 @@ impl Gc {
             return;
         }
         base.space.task_mut(bin).scrub_goes_first = true;
+        base.note_scrubbing_first(bin);
         self.note_space(base, bin);
         base.raise_scrubbing(bin);
         base.unpark(bin);

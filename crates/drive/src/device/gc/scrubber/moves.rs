@@ -80,7 +80,10 @@ impl Gc {
         base.space.ftl.begin_reads(at.block, valid.count_ones());
         let job = self.scrub_job(bin);
         (job.next, job.reads) = (at.batch + 1, job.reads + 1);
-        base.ask(ask);
+        let read = base.ask(ask);
+        if base.space.pressure.is_some() {
+            base.keep_credit(bin, read);
+        }
     }
 
     fn scrub_read_ended(&mut self, base: &mut Base, id: OpId, valid: u64) {
@@ -111,11 +114,20 @@ impl Gc {
         if !base.space.can_move(bin, Holder::Scrub) {
             return self.drop_invalid(base, bin);
         }
-        if !base.takes_task(Job::Scrubbing(bin), Step::Program) {
+        if !base.takes_task(Job::Scrubbing(bin), Step::Program) || !base.takes_credit_to_scrub(bin)
+        {
             return false;
         }
         self.write_batch(base, bin);
         true
+    }
+
+    /// True if scrubbing of a bin, as a task of its own, has read data for a whole program that finds space.
+    pub(in crate::device::gc) fn has_batch_to_scrub(&self, base: &Base, bin: BinId) -> bool {
+        let whole = base.space.ftl.layout.units_per_batch as usize;
+        let jobs = self.scrubber.as_ref().map(|scrubber| &scrubber.jobs);
+        jobs.is_some_and(|jobs| jobs[bin].staged.len() >= whole)
+            && base.space.can_move(bin, Holder::Scrub)
     }
 
     /// Drops units that were read and are not valid any more; returns true if there are some.
@@ -148,6 +160,7 @@ impl Gc {
         }
         if base.flash.payloads.count(payload) == 0 {
             base.give_task_back(base.set_of_bin(bin));
+            base.give_credit_back(bin);
             return base.flash.payloads.remove(payload);
         }
         self.scrub_job(bin).writes += 1;
