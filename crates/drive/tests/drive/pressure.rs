@@ -141,6 +141,8 @@ fn drives() -> Vec<Vec<Override>> {
             "{ read = \"1 us\", program = \"1 us\", erase = \"1 us\" }",
         )]),
         busy(&scrubbed("turns", &[])),
+        busy(&scrubbed("own", &[])),
+        busy(&scrubbed("own", &[set("ftl.scrub.window", 3), set("ftl.unit", "2 KiB")])),
         busy(&scrubbed("turns", &[set("ftl.gc.copy_back", true), set("ftl.gc.window", 3)])),
     ]
 }
@@ -309,17 +311,12 @@ fn the_limit_refuses_what_it_does_not_support() {
         ("ftl.allocation.streams", "separate"),
         ("ftl.superblock", "{ dies = 4, width = {} }"),
     ];
-    let scrub = [(
-        "ftl.scrub",
-        "{ interval = \"10 ms\", choice = \"oldest\", stream = \"own\", task = \"own\" }",
-    )];
     let streaming = [("ftl.gc.streaming", "true"), ("geometry.packages_per_channel", "2")];
-    let cases: [(&[(&'static str, &str)], &str); 9] = [
+    let cases: [(&[(&'static str, &str)], &str); 8] = [
         (&[("ftl.gc.preemptible", "false")], "preemptible = true"),
         (&rounds, "leave rounds out"),
         (&parity, "leave parity out"),
         (&superblock, "leave superblock out"),
-        (&scrub, "task = \"turns\""),
         (&streaming, "streaming = false"),
         (&[("ftl.gc.idle_gap", "1 ms")], "leave idle_gap out"),
         (&[("ftl.gc.at_once", "{ drive = 1 }")], "leave at_once out"),

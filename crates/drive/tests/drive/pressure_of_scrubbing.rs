@@ -14,7 +14,7 @@ const PROGRAM: u64 = 300 * US;
 const ERASE: u64 = 1_500 * US;
 
 /// Scrubbing in turns with GC, or as a task of its own.
-const TASKS: [&str; 1] = ["turns"];
+const TASKS: [&str; 2] = ["turns", "own"];
 
 /// Scrubbing of the oldest block every 10 ms.
 pub fn scrubbed(task: &str, more: &[Override]) -> Vec<Override> {

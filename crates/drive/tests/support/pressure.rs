@@ -32,14 +32,11 @@ fn plain(text: &str) -> String {
             with.replace_range(from..to, "");
         }
     }
-    for (table, key) in [("[drive.ftl.scrub]\n", "\ntask = \"own\""), ("[drive.recovery]\n", "")] {
-        if let Some(from) = with.find(table)
-            && with.contains(key)
-        {
-            let rest = &with[from + table.len()..];
-            let to = rest.find("\n[").map_or(with.len(), |to| from + table.len() + to + 1);
-            with.replace_range(from..to, "");
-        }
+    let table = "[drive.recovery]\n";
+    if let Some(from) = with.find(table) {
+        let rest = &with[from + table.len()..];
+        let to = rest.find("\n[").map_or(with.len(), |to| from + table.len() + to + 1);
+        with.replace_range(from..to, "");
     }
     let with = with
         .replace("preemptible = false", "preemptible = true")
