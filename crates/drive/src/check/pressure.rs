@@ -113,7 +113,7 @@ fn of_collection(experiment: &Experiment) -> [Refused; 7] {
 }
 
 /// Programs that would have to wait for others, and do not know of the limit.
-fn of_others(experiment: &Experiment) -> [Refused; 7] {
+fn of_others(experiment: &Experiment) -> [Refused; 6] {
     let (drive, ftl) = (&experiment.drive, &experiment.drive.ftl);
     [
         (
@@ -130,11 +130,6 @@ fn of_others(experiment: &Experiment) -> [Refused; 7] {
             ftl.partial_writes == PartialWrites::Plane,
             "partial writes in their planes (ftl.partial_writes) do not know of a limit of programs yet",
             "choose partial_writes = \"controller\"",
-        ),
-        (
-            ftl.tasks.is_some(),
-            "programs of garbage collection have another limit already (ftl.tasks)",
-            "leave tasks out (tasks = \"none\")",
         ),
         (
             drive.recovery.is_some(),

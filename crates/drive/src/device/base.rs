@@ -332,10 +332,12 @@ impl Base {
         if !parked.is_empty() {
             let present = self.space_snapshot(bin);
             for (id, then) in &parked {
-                self.space.note_resumed(self.flash.op(*id));
+                if self.space.pressure.is_none() {
+                    self.space.note_resumed(self.flash.op(*id));
+                }
                 waits::charge(then, &present, self.flash.blame_mut(*id));
             }
-            self.note_resumed_moves(bin);
+            self.note_resumed_moves(self.set_of_bin(bin));
         }
         let parked = parked.into_iter().map(|(id, _)| id);
         if self.space.pressure.is_some() {

@@ -103,6 +103,12 @@ fn a_read_meets_one_program_on_a_share_of_the_dies() {
 /// Mostly small writes to a full drive.
 const WRITES: &str = "[[workload]]\nname = \"mixed\"\nreads = \"30 %\"\nsize = \"4 KiB\"\nqueue_depth = 8\n[run]\nrequests = 8000\n";
 
+/// A limit of the firmware's tasks, beside other settings.
+fn tasks(most: u32, think_us: u64, more: &[Override]) -> Vec<Override> {
+    let limit = set("ftl.tasks", format!("{{ most = {most}, think = \"{think_us} us\" }}"));
+    [&[limit], more].concat()
+}
+
 /// Full drives of two dies, of which each has something that moves or delays data.
 fn drives() -> Vec<Vec<Override>> {
     let busy = |more: &[Override]| {
@@ -140,6 +146,9 @@ fn drives() -> Vec<Vec<Override>> {
             "nand.command_cycles",
             "{ read = \"1 us\", program = \"1 us\", erase = \"1 us\" }",
         )]),
+        busy(&tasks(2, 10, &[set("ftl.gc.window", 4)])),
+        busy(&tasks(1, 50, &[set("ftl.gc.copy_back", true)])),
+        busy(&tasks(3, 0, &scrubbed("own", &[set("ftl.scrub.window", 3)]))),
         busy(&scrubbed("turns", &[])),
         busy(&scrubbed("own", &[])),
         busy(&scrubbed("own", &[set("ftl.scrub.window", 3), set("ftl.unit", "2 KiB")])),
@@ -312,7 +321,7 @@ fn the_limit_refuses_what_it_does_not_support() {
         ("ftl.superblock", "{ dies = 4, width = {} }"),
     ];
     let streaming = [("ftl.gc.streaming", "true"), ("geometry.packages_per_channel", "2")];
-    let cases: [(&[(&'static str, &str)], &str); 8] = [
+    let cases: [(&[(&'static str, &str)], &str); 7] = [
         (&[("ftl.gc.preemptible", "false")], "preemptible = true"),
         (&rounds, "leave rounds out"),
         (&parity, "leave parity out"),
@@ -320,7 +329,6 @@ fn the_limit_refuses_what_it_does_not_support() {
         (&streaming, "streaming = false"),
         (&[("ftl.gc.idle_gap", "1 ms")], "leave idle_gap out"),
         (&[("ftl.gc.at_once", "{ drive = 1 }")], "leave at_once out"),
-        (&[("ftl.tasks.most", "8")], "leave tasks out"),
     ];
     for (settings, remedy) in cases {
         assert_eq!(of(settings), "", "{settings:?}");

@@ -113,6 +113,47 @@ fn scrubbing_has_a_turn_after_sixteen_programs_of_hosts() {
     }
 }
 
+/// The same where a program needs a task, too: the only one reads, thinks, programs and thinks again. A
+/// program waits for its credit without a task, and for the task without a credit.
+#[test]
+fn a_task_and_a_credit_go_to_the_same_program() {
+    for task in TASKS {
+        for think in [0, 70, 400, 6_000] {
+            let more = [
+                read_ones(),
+                set("geometry.blocks_per_plane", 400),
+                set("ftl.tasks", format!("{{ most = 1, think = \"{think} us\" }}")),
+            ];
+            let mut bench = Bench::filled(&two_dies(task, 1, &more));
+            bench.submit(0, Kind::Read, PAGE, PAGE);
+            (0..1_000u64).for_each(|page| {
+                bench.submit(0, Kind::Write, 2 * page * PAGE, PAGE);
+            });
+            // Programs of hosts begin every 300 us, at 20.1 ms for example. The first page waits for a
+            // credit from 20.125 ms on, whether its task thinks or not, and sixteen of them follow. If the
+            // task still thinks then, the credit goes to hosts, and the next one to the page.
+            let think = think * US;
+            let turn = |waits: u64| {
+                u64::max(waits.div_ceil(PROGRAM) + 16, (waits + think).div_ceil(PROGRAM))
+            };
+            let first = 20_100 * US + turn(25 * US) * PROGRAM;
+            // After a program the task thinks, and reads the next page.
+            let between = 1 + turn(think + READ);
+            for (number, begin) in (0..16).map(|page| (page, first + page * between * PROGRAM)) {
+                bench.until(begin + PROGRAM - 1);
+                assert_eq!(pages_scrubbed(&bench), number, "{task} {think}");
+                bench.until(begin + PROGRAM);
+                assert_eq!(pages_scrubbed(&bench), number + 1, "{task} {think}");
+            }
+            let end = first + 15 * between * PROGRAM + PROGRAM + think + ERASE;
+            bench.until(end - 1);
+            assert_eq!(erased(&bench)[1], [0usize; 0], "{task} {think}");
+            bench.until(end);
+            assert_eq!(erased(&bench)[1], [0], "{task} {think}");
+        }
+    }
+}
+
 /// Die 0 collects a block of eight valid pages in the foreground from 19.9 ms on, and die 1 is scrubbed
 /// from 20 ms on, or not.
 #[test]

@@ -35,8 +35,7 @@ impl Gc {
         };
         let is_due =
             job.victim.is_none() || base.space.parked(bin).iter().any(|(id, _)| is_move(*id));
-        if is_due && base.takes_task(Job::Collection(bin), Step::Program) && base.takes_credit(bin)
-        {
+        if is_due && base.begins_program(Job::Collection(bin), Step::Program) {
             self.write_staged(base, bin);
         }
     }
@@ -45,7 +44,6 @@ impl Gc {
     /// the move must wait for a task, or for the end of another program.
     pub(in crate::device) fn next_batch(&mut self, base: &mut Base, bin: BinId) -> bool {
         match self.next_valid_batch(base, bin) {
-            Some(_) if !self.may_read(base, bin) => return false,
             Some((at, valid)) if !self.may_move(base, bin, at, valid) => return false,
             Some((at, valid)) => self.move_batch(base, bin, at, valid),
             None => {
@@ -172,13 +170,12 @@ impl Gc {
         self.collect(base, bin);
     }
 
-    /// Asks for programs of whole batches that were read, as far as tasks are free.
+    /// Asks for programs of whole batches that were read, as far as tasks and credits are free.
     #[inline]
     pub(in crate::device::gc) fn write_whole_batches(&mut self, base: &mut Base, bin: BinId) {
         let batch = base.space.ftl.layout.units_per_batch as usize;
         while self.jobs[bin].staged.len() >= batch
-            && base.takes_task(Job::Collection(bin), Step::Program)
-            && base.takes_credit(bin)
+            && base.begins_program(Job::Collection(bin), Step::Program)
         {
             self.write_staged(base, bin);
         }

@@ -4,9 +4,10 @@ use crate::device::Base;
 use crate::device::gc::Gc;
 use crate::device::ids::OpId;
 use crate::device::pressure::{Next, Order, Writer};
+use crate::device::tasks::Job;
 use crate::device::write::Write;
 use engine::Instant;
-use ftl::{Batch, BinId, BySet, PoolId, SetId};
+use ftl::{BySet, PoolId, SetId};
 
 /// Those that wait for a credit of an NVM set, as the device sees them.
 struct Waiting<'d> {
@@ -74,6 +75,10 @@ impl Gc {
             base.end_call_for_credit(set, writer);
         }
         base.end_calls_for_credits(set);
+        if base.tasks.is_some() {
+            // A program whose data has become invalid has given its task back, for which an erase may wait.
+            self.go_on_with_tasks(base, set);
+        }
     }
 
     fn next_program(&self, base: &mut Base, write: &Write, set: SetId) -> Option<Next> {
@@ -102,6 +107,7 @@ impl Gc {
             let order = Waiting { gc: self, base, write: &write[set], set };
             let is_vain = pressure.waits_in_vain(set, &order);
             assert!(!is_vain, "audit: programs of {set:?} wait in vain");
+            base.audit_free_task(set);
         }
         for bin in base.space.bins() {
             let set = base.set_of_bin(bin);
@@ -109,25 +115,12 @@ impl Gc {
             let movers = [Writer::Collection(bin), Writer::Scrubbing(bin)];
             let [collection, scrubbing] = movers.map(|of| pressure.awaits_mover(set, of));
             let waits = collection || scrubbing && self.scrubber.is_none();
+            let waits = waits || base.awaits_task(Job::Collection(bin));
             let is_called = waits || self.jobs[bin].staged.len() < whole;
             assert!(is_called, "audit: data of GC in {bin:?} waits for nothing");
-            let is_called = scrubbing || !self.has_batch_to_scrub(base, bin);
+            let waits = scrubbing || base.awaits_task(Job::Scrubbing(bin));
+            let is_called = waits || !self.has_batch_to_scrub(base, bin);
             assert!(is_called, "audit: data of scrubbing in {bin:?} waits for nothing");
         }
-    }
-
-    /// True if the move of a batch may begin. None does while a batch that was read waits for its
-    /// program; and a copy-back is a program.
-    #[inline]
-    pub(super) fn may_move(&self, base: &mut Base, bin: BinId, at: Batch, valid: u64) -> bool {
-        base.space.pressure.is_none() || self.may_move_within_limit(base, bin, at, valid)
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn may_move_within_limit(&self, base: &mut Base, bin: BinId, at: Batch, valid: u64) -> bool {
-        let whole = base.space.ftl.layout.units_per_batch as usize;
-        self.jobs[bin].staged.len() < whole
-            && (!self.copies_back(base, bin, at, valid) || base.takes_credit(bin))
     }
 }

@@ -1,9 +1,9 @@
-//! Collection and scrubbing where the number of the firmware's tasks is limited.
+//! Collection and scrubbing where the number of the firmware's tasks, or of programs, is limited.
 
 use crate::device::Base;
 use crate::device::gc::Gc;
 use crate::device::tasks::{Job, Step};
-use ftl::{BinId, SetId};
+use ftl::{Batch, BinId, SetId};
 
 impl Gc {
     /// A task of a set has thought: others go on.
@@ -31,16 +31,23 @@ impl Gc {
         }
     }
 
-    /// True if a move may begin. None does while a batch that was read waits for a task.
+    /// True if the move of a batch may begin. None does while a batch that was read waits for a task or a
+    /// credit; and a copy-back is a program.
     #[inline]
-    pub(super) fn may_read(&self, base: &mut Base, bin: BinId) -> bool {
-        base.tasks.is_none() || self.may_begin_move(base, bin)
+    pub(super) fn may_move(&self, base: &mut Base, bin: BinId, at: Batch, valid: u64) -> bool {
+        base.tasks.is_none() && base.space.pressure.is_none()
+            || self.may_move_within_limits(base, bin, at, valid)
     }
 
     #[cold]
     #[inline(never)]
-    fn may_begin_move(&self, base: &mut Base, bin: BinId) -> bool {
-        self.jobs[bin].staged.len() < base.space.ftl.layout.units_per_batch as usize
-            && base.takes_task(Job::Collection(bin), Step::Read)
+    fn may_move_within_limits(&self, base: &mut Base, bin: BinId, at: Batch, valid: u64) -> bool {
+        if self.jobs[bin].staged.len() >= base.space.ftl.layout.units_per_batch as usize {
+            return false;
+        }
+        match self.copies_back(base, bin, at, valid) {
+            true => base.begins_program(Job::Collection(bin), Step::Read),
+            false => base.takes_task(Job::Collection(bin), Step::Read),
+        }
     }
 }

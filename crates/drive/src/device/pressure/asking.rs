@@ -5,6 +5,7 @@ use crate::device::flash::op::{Class, Owner};
 use crate::device::flash::{Note, Placement};
 use crate::device::ids::OpId;
 use crate::device::pressure::{PressureCounts, Writer};
+use crate::device::tasks::{Job, Step};
 use engine::Instant;
 use ftl::{BinId, PoolId, SetId};
 use metrics::State;
@@ -64,17 +65,30 @@ impl Base {
         }
     }
 
-    /// Takes a credit for a program of a bin's collection, or of scrubbing in its place, which requests it
-    /// next. If none is free, the collection is called later.
+    /// Takes a task and a credit for a program of a job, or a copy-back, which requests it next, as far as
+    /// they are limited. If one of them is not free, it takes none, and is called later: who waits for one
+    /// must not keep the other one from others.
     #[inline]
-    pub fn takes_credit(&mut self, bin: BinId) -> bool {
-        self.space.pressure.is_none() || self.takes_free_credit(bin, self.writer_of(bin))
+    pub fn begins_program(&mut self, job: Job, step: Step) -> bool {
+        match self.space.pressure.is_none() {
+            true => self.takes_task(job, step),
+            false => self.begins_within_limit(job, step),
+        }
     }
 
-    /// The same for scrubbing that is a task of its own.
-    #[inline]
-    pub fn takes_credit_to_scrub(&mut self, bin: BinId) -> bool {
-        self.space.pressure.is_none() || self.takes_free_credit(bin, Writer::Scrubbing(bin))
+    #[cold]
+    #[inline(never)]
+    fn begins_within_limit(&mut self, job: Job, step: Step) -> bool {
+        let (bin, writer) = match job {
+            Job::Collection(bin) => (bin, self.writer_of(bin)),
+            Job::Scrubbing(bin) => (bin, Writer::Scrubbing(bin)),
+            Job::Patrol(_) => unreachable!("a patrol programs nothing"),
+        };
+        let set = self.set_of_bin(bin);
+        let pressure = self.space.pressure.as_ref().expect("programs are limited");
+        // Without a credit it asks for no task: it could not use one.
+        let may_take = pressure.may_take(set, writer);
+        (!may_take || self.takes_task(job, step)) && self.takes_free_credit(bin, writer)
     }
 
     #[cold]
@@ -231,6 +245,10 @@ impl Base {
         let pressure = self.space.pressure.as_mut().expect("programs are limited");
         let (going, late): (Vec<OpId>, Vec<OpId>) =
             parked.partition(|id| pressure.resume(now, set, *id));
+        for id in &going {
+            self.space.note_resumed(self.flash.op(*id));
+        }
+        self.note_resumed_moves(set);
         self.flash.resume(&mut self.time, &mut self.space, going.into_iter());
         if !late.is_empty() {
             self.raise_programs(set);
@@ -240,6 +258,9 @@ impl Base {
     /// Requeues a program that waited for space, and then for a credit since `since`.
     pub fn resume_late(&mut self, id: OpId, since: Instant) {
         self.flash.blame_mut(id).charge(State::Pressure, self.time.now - since);
+        let op = self.flash.op(id);
+        self.space.note_resumed(op);
+        self.note_resumed_moves(self.set_of_bin(op.bin));
         self.flash.resume(&mut self.time, &mut self.space, std::iter::once(id));
     }
 

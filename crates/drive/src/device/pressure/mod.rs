@@ -152,20 +152,27 @@ impl Pressure {
         self.sets[set].movers.iter().any(|(of, _)| *of == mover)
     }
 
-    /// Takes a credit for a writer; false if it must wait. It is called then.
+    /// True if a writer need not wait for a credit.
     ///
     /// A writer that was not called waits while a credit may be kept for somebody else: the order, which is
     /// not known here, decides that when it is called.
-    pub fn take(&mut self, now: Instant, set: SetId, writer: Writer) -> bool {
-        let of = &mut self.sets[set];
-        let called = of.called.filter(|(called, _)| *called == writer);
-        let is_called = called.is_some();
+    pub fn may_take(&self, set: SetId, writer: Writer) -> bool {
+        let of = &self.sets[set];
+        let is_called = of.called.is_some_and(|(called, _)| called == writer);
         let others = of.reads.iter().filter(|(of, _)| *of != writer).count();
         let left = self.most.saturating_sub(of.taken) as usize;
-        if left == 0 || !is_called && (of.has_waiting() || left <= others) {
+        left > 0 && (is_called || !of.has_waiting() && left > others)
+    }
+
+    /// Takes a credit for a writer; false if it must wait. It is called then.
+    pub fn take(&mut self, now: Instant, set: SetId, writer: Writer) -> bool {
+        let may_take = self.may_take(set, writer);
+        let of = &mut self.sets[set];
+        if !may_take {
             of.wait(now, writer);
             return false;
         }
+        let called = of.called.filter(|(called, _)| *called == writer);
         of.count_time(now, self.most);
         of.taken += 1;
         of.counts.programs += 1;

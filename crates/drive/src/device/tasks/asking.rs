@@ -75,9 +75,8 @@ impl Base {
         }
     }
 
-    /// Notes that programs of a bin which waited for free pages go on: they are tasks again.
-    pub fn note_resumed_moves(&mut self, bin: BinId) {
-        let set = self.set_of_bin(bin);
+    /// Notes that programs of a set which waited for free pages go on: they are tasks again.
+    pub fn note_resumed_moves(&mut self, set: SetId) {
         let (now, parked) = (self.time.now, self.space.parked_moves(set));
         if let Some(tasks) = &mut self.tasks {
             tasks[set].note_parked(now, parked);
@@ -166,6 +165,13 @@ impl Base {
         self.tasks.as_mut().expect("a job was called")[set].end_call();
     }
 
+    /// Finds a task of a set that is free, although something waits for one.
+    pub fn audit_free_task(&self, set: SetId) {
+        let Some(tasks) = &self.tasks else { return };
+        let is_vain = tasks[set].has_waiting() && tasks[set].is_free(self.space.parked_moves(set));
+        assert!(!is_vain, "audit: tasks of {set:?} wait in vain");
+    }
+
     /// True if a job waits for a task.
     pub fn awaits_task(&self, job: Job) -> bool {
         self.tasks.as_ref().is_some_and(|tasks| tasks[self.set_of_job(job)].awaits(job))
@@ -193,6 +199,10 @@ impl Base {
         assert_eq!(found, busy, "audit: tasks under way");
         let parked = self.space.bins().flat_map(|bin| self.space.parked(bin));
         let parked = parked.filter(|(id, _)| is_task(id)).count() as u32;
+        let pressure = self.space.pressure.iter();
+        let late = pressure.flat_map(|pressure| pressure.late(set)).filter(is_task);
+        // Those that wait for a credit since are no tasks yet.
+        let parked = parked + late.count() as u32;
         assert_eq!(parked, self.space.parked_moves(set), "audit: moves that wait for space");
         assert_eq!(parked, tasks.parked(), "audit: tasks that wait for space");
         if self.space.binds_early() {

@@ -114,8 +114,7 @@ impl Gc {
         if !base.space.can_move(bin, Holder::Scrub) {
             return self.drop_invalid(base, bin);
         }
-        if !base.takes_task(Job::Scrubbing(bin), Step::Program) || !base.takes_credit_to_scrub(bin)
-        {
+        if !base.begins_program(Job::Scrubbing(bin), Step::Program) {
             return false;
         }
         self.write_batch(base, bin);
