@@ -406,6 +406,41 @@ def test_a_plan_chooses_the_windows_of_its_members(rate, is_broken):
     assert sum(of["waited_ns"] for of in found) > 0
 
 
+def test_a_member_whose_turn_comes_back_goes_on_at_once():
+    """It is let be in maintenance again after 1 us, long before its next window may begin."""
+
+    class Toggles:
+        mirrors = False
+
+        def __init__(self, _):
+            self.steps = {50_000_000: False, 100_000_000: True, 150_000_000: False}
+            self.steps[150_001_000] = True
+
+        def begun(self, _):
+            return [Act.maintain(1, False), *(Act.wake(at) for at in self.steps)]
+
+        def woken(self, array, _):
+            return [Act.maintain(0, self.steps[array.now_ns])]
+
+        def asked(self, _, request):
+            return [Act.send(request, 0)]
+
+    windows = {"dtwin": "5 s", "ndwin_low": "1 s", "ndwin_high": "1 s"}
+    drive = {**DRIVE, "ftl": {**DRIVE["ftl"], "windows": windows}}
+    load = {
+        "name": "writes",
+        "reads": "0 %",
+        "arrivals": {"process": "poisson", "rate": "1 kIOPS"},
+    }
+    rails = {"policy": "rails", "period": "2 s", "cache": {"size": "1 MiB", "latency": "1 us"}}
+    run = {"time": "1 s", "audit": True}
+    result = fs.run(array(Toggles, base=rails, drive=drive, workload=[load], run=run))
+    first = result.summary["array"]["members"][0]["windows"]
+    # The second window was asked for, and given up after that time.
+    assert (first["asked"], first["begun"]) == (2, 1)
+    assert first["longest_wait_ns"] == first["waited_ns"] - 1_000 or first["waited_ns"] == 1_000
+
+
 # ---- faults --------------------------------------------------------------------------
 
 

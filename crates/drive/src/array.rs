@@ -88,7 +88,7 @@ pub struct ArrayRun {
     /// Wakes of a plan in Python in a row while nothing else is to come.
     own_wakes: u32,
     last_wake: Instant,
-    /// Members that may be in maintenance wait until others have ended theirs.
+    /// Turns of members that may be in maintenance wait until others have ended theirs.
     turns_wait: bool,
     /// Members that still collected when the plan began to read them: at how many swaps.
     unsettled: u64,
@@ -179,7 +179,7 @@ impl ArrayRun {
         self.show_windows();
         self.plan.begin(self.now, UnderWay(&self.under_way), &mut self.acts);
         self.act();
-        self.choose_windows();
+        self.begin_turns();
         for index in 0..self.initiators.len() {
             let start = Instant::START + self.initiators[index].source.start();
             while !self.initiators[index].stopped && self.initiators[index].places > 0 {
@@ -252,7 +252,7 @@ impl ArrayRun {
                 }
                 _ => return self.end().map(|()| false),
             }
-            self.begin_turns();
+            self.go_on_with_turns();
             self.collect()?;
         }
         Ok(true)

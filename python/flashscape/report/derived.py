@@ -69,7 +69,10 @@ def _array(array: dict[str, Any]) -> list[tuple[str, str]]:
                 "levels differences above",
                 f"{leveling['gap_in_overwrites']:.3g} overwrites of a member",
             ),
-            ("an exchange copies", f"{copied}, at most once in {between} of hosts' writes"),
+            (
+                "an exchange copies",
+                f"{copied}; on average at most one in {between} of hosts' writes",
+            ),
             ("memory of the host", units.size(leveling["host_memory_bytes"])),
         ]
     return rows

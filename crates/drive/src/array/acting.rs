@@ -4,9 +4,9 @@ use super::ArrayRun;
 use super::event::Event;
 use super::members::MemberId;
 use super::plan::Plan;
-use super::plan::act::{Act, Asked, HostId, Timer, UnderWay, Wait, changes};
+use super::plan::act::{Act, Allowed, Asked, HostId, Timer, UnderWay, Wait, changes};
 use super::requests::{Sent, SentId, ServingId};
-use crate::device::{Completion, Device, RequestId, Window};
+use crate::device::{Completion, RequestId, Window};
 use crate::error::RunError;
 use engine::Span;
 use engine::ids::Id;
@@ -50,39 +50,74 @@ impl ArrayRun {
         self.act();
         if timer == Timer::Swap {
             self.count_unsettled();
-            self.choose_windows();
-        }
-    }
-
-    /// Asks deterministic windows of members that must not be in maintenance, and then non-deterministic ones
-    /// of all others, if drives have windows.
-    pub(super) fn choose_windows(&mut self) {
-        if self.drives.devices[0].has_windows() {
-            self.choose_window_of_members(Window::Dtwin);
-            self.turns_wait = true;
             self.begin_turns();
         }
     }
 
-    /// Lets members that may be in maintenance have their non-deterministic windows, once all others have
-    /// ended theirs: so two are in maintenance at the same time only while a window is broken. A member
-    /// whose window is broken delays nobody.
+    /// Asks deterministic windows of members that must not be in maintenance, if drives have windows, and
+    /// begins the turns of all others as soon as they may begin.
     pub(super) fn begin_turns(&mut self) {
-        let mut devices = self.drives.devices.iter();
-        if self.turns_wait && !devices.any(Device::ends_ndwin) {
-            self.turns_wait = false;
-            self.choose_window_of_members(Window::Ndwin);
+        if self.drives.devices[0].has_windows() {
+            for member in (0..self.members.count()).map(MemberId) {
+                let ((drive, set), may) =
+                    (self.members.place(member), self.plan.may_maintain(member));
+                let device = self.drives.get_mut(drive);
+                match may {
+                    false => device.set_window(self.now, set, Window::Dtwin),
+                    // It is its turn again before it has ended the last one.
+                    true if device.ends_ndwin(set) => {
+                        device.set_window(self.now, set, Window::Ndwin);
+                    }
+                    true => {}
+                }
+            }
+        }
+        self.turns_wait = true;
+        self.go_on_with_turns();
+        if self.turns_wait {
+            self.allow_what_is_guaranteed();
         }
     }
 
-    /// Chooses the window of those members that the plan wants to be in it.
-    fn choose_window_of_members(&mut self, window: Window) {
-        for member in (0..self.members.count()).map(MemberId) {
-            let (drive, set) = self.members.place(member);
-            if self.plan.may_maintain(member) == (window == Window::Ndwin) {
-                self.drives.get_mut(drive).set_window(self.now, set, window);
+    /// Begins turns that wait, if no member ends one any more: so two are in maintenance at the same time
+    /// only while a window is broken. A member whose window is broken delays nobody.
+    pub(super) fn go_on_with_turns(&mut self) {
+        if !self.turns_wait || self.is_a_turn_ending() {
+            return;
+        }
+        self.turns_wait = false;
+        if self.drives.devices[0].has_windows() {
+            for member in (0..self.members.count()).map(MemberId) {
+                let (drive, set) = self.members.place(member);
+                if self.plan.may_maintain(member) {
+                    self.drives.get_mut(drive).set_window(self.now, set, Window::Ndwin);
+                }
             }
         }
+        self.plan.allow(Allowed::ALL, &mut self.acts);
+        self.act();
+    }
+
+    /// Lets members whose turn waits be sent what their deterministic windows guarantee.
+    fn allow_what_is_guaranteed(&mut self) {
+        for member in (0..self.members.count()).map(MemberId) {
+            if self.plan.may_maintain(member) {
+                let (drive, set) = self.members.place(member);
+                let allowed = match self.drives.get_mut(drive).units_guaranteed(set) {
+                    Some((units, unit)) => Allowed::units(units, unit),
+                    None => Allowed::ALL,
+                };
+                self.plan.allow(allowed, &mut self.acts);
+            }
+        }
+        self.act();
+    }
+
+    fn is_a_turn_ending(&self) -> bool {
+        (0..self.members.count()).map(MemberId).any(|member| {
+            let (drive, set) = self.members.place(member);
+            self.drives.get(drive).ends_ndwin(set)
+        })
     }
 
     /// Counts members that the plan reads from now on although they collect.
@@ -127,7 +162,7 @@ impl ArrayRun {
         self.acts = acts;
         if maintains {
             self.count_unsettled();
-            self.choose_windows();
+            self.begin_turns();
         }
     }
 

@@ -13,7 +13,7 @@ mod updates;
 
 use crate::array::config::{Answer, PlanConfig, Release};
 use crate::array::members::MemberId;
-use act::{Act, Asked, PlanCounts, Timer, UnderWay};
+use act::{Act, Allowed, Asked, PlanCounts, Timer, UnderWay};
 use engine::Instant;
 use leveling::Leveling;
 use leveling::chunks::Chunks;
@@ -150,6 +150,15 @@ impl Plan {
             (Self::Outside(_), _) => panic!("a plan in Python has moments of its own"),
             (Self::Rails(rails), _) => rails.woken(now, timer, acts),
             (Self::Rotation(rotation), _) => rotation.woken(now, timer, acts),
+        }
+    }
+    /// Allows so much to be sent to the member that is to write since the last swap.
+    pub fn allow(&mut self, allowed: Allowed, acts: &mut Vec<Act>) {
+        match self {
+            Self::Rails(rails) => rails.allow(allowed, acts),
+            Self::Rotation(rotation) => rotation.allow(allowed, acts),
+            // A plan in Python sends what it likes.
+            Self::Mirror(_) | Self::Leveling(_) | Self::Outside(_) => {}
         }
     }
     /// True if a member may be in maintenance now: if the host does not read it, or all are alike.

@@ -2,10 +2,11 @@
 
 use crate::array::Chunks;
 use crate::array::config::{ArrayConfig, CacheConfig, PlanConfig};
+use crate::config::Durability;
 use crate::experiment::Experiment;
 use ftl::Layout;
 use serde_json::{Value, json};
-use settings::{Problems, Time, counted};
+use settings::{Problems, Size, Time, counted};
 
 /// Most chunks of a plan that levels wear: it looks through those of two members to choose two of them.
 const CHUNKS_MOST: u64 = 1 << 20;
@@ -16,6 +17,7 @@ pub fn check(experiment: &Experiment, layout: &Layout, problems: &mut Problems) 
     check_members(array, layout, problems);
     check_chunk(array, layout, problems);
     check_leveling(array, layout, problems);
+    check_flushes(experiment, array, problems);
     if let PlanConfig::Rails { period, cache, settle, .. }
     | PlanConfig::PingPong { period, cache, settle, .. }
     | PlanConfig::Rotation { period, cache, settle, .. } = &array.plan
@@ -86,9 +88,25 @@ fn check_windows(
     if u128::from(windows.dtwin.span().as_ns()) < read_for {
         problems.push("drive.ftl.windows.dtwin", format!("{} is less than the {} ({period} each) for which the plan reads a member; choose a longer time, or a shorter array.plan.period", windows.dtwin, counted(others, "period")));
     }
-    if windows.ndwin_low.span() > period.span() {
-        problems.push("drive.ftl.windows.ndwin_low", format!("{} is longer than a period of the plan ({period}), for which a member has its turn; choose a shorter time", windows.ndwin_low));
+    if windows.ndwin_low.span() >= period.span() {
+        problems.push("drive.ftl.windows.ndwin_low", format!("{} is not shorter than a period of the plan ({period}), for which a member has its turn, so a turn that begins late would delay all others; choose a shorter time", windows.ndwin_low));
     }
+}
+
+/// Says that a member may be read for longer than its window lasts.
+pub fn note(experiment: &Experiment, layout: &Layout) -> Option<String> {
+    let (array, windows) = (experiment.array.as_ref()?, experiment.drive.ftl.windows.as_ref()?);
+    let (PlanConfig::Rails { period, .. }
+    | PlanConfig::PingPong { period, .. }
+    | PlanConfig::Rotation { period, .. }) = &array.plan
+    else {
+        return None;
+    };
+    let members = array.drives.saturating_mul(layout.set_count());
+    let with_slack = u128::from(period.span().as_ns()) * u128::from(members);
+    (u128::from(windows.dtwin.span().as_ns()) < with_slack).then(|| {
+        format!("a member stays in its deterministic window until the one before has finished its maintenance, which may be longer than the {} for which it is read: choose drive.ftl.windows.dtwin of at least {} (array.plan.period) to keep windows whole", counted(members.saturating_sub(1), "period"), counted(members, "period"))
+    })
 }
 
 fn check_members(array: &ArrayConfig, layout: &Layout, problems: &mut Problems) {
@@ -135,10 +153,7 @@ fn check_chunk(array: &ArrayConfig, layout: &Layout, problems: &mut Problems) {
     };
     let unit = layout.unit_bytes;
     if chunk.bytes() == 0 || !chunk.bytes().is_multiple_of(unit) {
-        problems.push(
-            "array.plan.chunk",
-            format!("{chunk} is no multiple of the mapping unit (drive.ftl.unit, {unit} B)"),
-        );
+        problems.push("array.plan.chunk", no_units(chunk, unit));
     } else if chunk.bytes() > layout.exported_bytes() / u64::from(layout.set_count()) {
         problems.push(
             "array.plan.chunk",
@@ -147,14 +162,19 @@ fn check_chunk(array: &ArrayConfig, layout: &Layout, problems: &mut Problems) {
     }
 }
 
+fn no_units(size: Size, unit: u64) -> String {
+    format!(
+        "{size} is no multiple of the mapping unit (drive.ftl.unit, {unit} B); choose so many bytes or a multiple"
+    )
+}
+
 /// Refuses pieces that do not fit their chunk, and limits with which no chunk would ever change places, or
 /// each choice would find a difference.
 fn check_leveling(array: &ArrayConfig, layout: &Layout, problems: &mut Problems) {
     let PlanConfig::Leveling { chunk, gap, copies, piece, .. } = array.plan else { return };
     let unit = layout.unit_bytes;
     if piece.bytes() == 0 || !piece.bytes().is_multiple_of(unit) {
-        let told = format!("{piece} is no multiple of the mapping unit (drive.ftl.unit, {unit} B)");
-        problems.push("array.plan.piece", told);
+        problems.push("array.plan.piece", no_units(piece, unit));
     } else if !chunk.bytes().is_multiple_of(piece.bytes()) {
         let told = format!(
             "{chunk} is no multiple of a piece (array.plan.piece, {piece}), in which it is copied; choose another one, or smaller pieces"
@@ -177,6 +197,14 @@ fn check_leveling(array: &ArrayConfig, layout: &Layout, problems: &mut Problems)
             chunks.count()
         );
         problems.push("array.plan.chunk", told);
+    }
+}
+
+/// Refuses buffers that lose data: what was flushed would be in one again once its chunk has changed places.
+fn check_flushes(experiment: &Experiment, array: &ArrayConfig, problems: &mut Problems) {
+    let loses = experiment.drive.buffer.durability == Durability::Volatile;
+    if loses && matches!(array.plan, PlanConfig::Leveling { .. }) {
+        problems.push("drive.buffer.durability", "the plan \"leveling\" flushes no copies, so data that was flushed would be volatile again after an exchange; choose \"capacitor\" or \"none\", or another array.plan");
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::flash::of_gangs;
 use super::space::Start;
-use super::{faults, pressure, scaled, windows};
+use super::{array, faults, pressure, scaled, windows};
 use crate::experiment::Experiment;
 use crate::precondition::filled_units;
 use ftl::Layout;
@@ -36,6 +36,7 @@ pub fn notes(
     }
     notes.extend(pressure::notes(experiment, layout));
     notes.extend(windows::notes(experiment, layout, geometry, timing));
+    notes.extend(array::note(experiment, layout));
     notes.extend(faults::note(experiment));
     notes.extend(scaled::note(experiment, layout));
     notes

@@ -2115,6 +2115,29 @@ fn wear_leveling_over_members_that_cannot_be() {
     let windows = "{ dtwin = \"1 s\", ndwin_low = \"0 s\", ndwin_high = \"1 ms\" }";
     let problems = of(2, sound, &[("ftl.windows", windows)]);
     assert!(problems.contains("drive.ftl.windows: each member alone holds its part"), "{problems}");
+    let problems = of(2, sound, &[("buffer.durability", "volatile"), ("buffer.size", "1 MiB")]);
+    assert!(problems.contains("drive.buffer.durability: the plan \"leveling\""), "{problems}");
+}
+
+#[test]
+fn windows_that_are_too_short_for_turns_are_refused_or_told() {
+    let told = |dtwin: &str, low: &str| {
+        let plan = "{ policy = \"rails\", period = \"10 ms\", cache = { size = \"1 MiB\", latency = \"1 us\" } }";
+        let windows =
+            format!("{{ dtwin = \"{dtwin}\", ndwin_low = \"{low}\", ndwin_high = \"10 ms\" }}");
+        let array = set("array", format!("{{ drives = 3, plan = {plan} }}"));
+        let experiment = try_experiment(BY_HAND, &[array, set("ftl.windows", windows)])?;
+        Ok::<_, String>(drive::check::check(&experiment).expect("sound").notes.join("\n"))
+    };
+    // A member is read for two periods of 10 ms, and for longer if the one before is late.
+    let words = "drive.ftl.windows.dtwin of at least 3 periods";
+    let problems = told("19 ms", "1 ms").expect_err("too short");
+    assert!(problems.contains("19 ms is less than the 2 periods"), "{problems}");
+    assert!(told("29 ms", "1 ms").expect("allowed").contains(words));
+    assert!(!told("30 ms", "1 ms").expect("allowed").contains(words));
+    let problems = told("30 ms", "10 ms").expect_err("a turn cannot be late");
+    assert!(problems.contains("10 ms is not shorter than a period of the plan"), "{problems}");
+    assert!(told("30 ms", "9 ms").is_ok());
 }
 
 #[test]

@@ -69,6 +69,40 @@ pub enum Act {
     Wake { at: Instant, timer: Timer, number: u64 },
 }
 
+/// Writes that a member may be sent before its turn begins: no more than its deterministic window
+/// guarantees.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Allowed {
+    /// Mapping units; `None` for any number.
+    units: Option<u64>,
+    /// Bytes of one.
+    unit: u64,
+}
+
+impl Allowed {
+    /// Any number.
+    pub const ALL: Self = Self { units: None, unit: 1 };
+    /// None.
+    pub const NONE: Self = Self { units: Some(0), unit: 1 };
+
+    /// So many units of so many bytes.
+    pub fn units(units: u64, unit: u64) -> Self {
+        Self { units: Some(units), unit }
+    }
+    /// Takes a command from it; false if that is more than is left.
+    pub fn take(&mut self, command: Command) -> bool {
+        let Some(left) = self.units else { return true };
+        let units = match command.kind {
+            Kind::Write => command.end().div_ceil(self.unit) - command.offset / self.unit,
+            // A window counts writes alone, but nothing is sent to one that guarantees nothing.
+            _ => 1,
+        };
+        let is_enough = units <= left;
+        self.units = Some(if is_enough { left - units } else { left });
+        is_enough
+    }
+}
+
 /// Wakes the plan at the end of a period that begins now, and before that when writes settle.
 pub fn begin_period(now: Instant, period: Time, settle: Option<Time>, acts: &mut Vec<Act>) {
     acts.push(Act::Wake { at: now + period.span(), timer: Timer::Swap, number: 0 });
@@ -128,4 +162,21 @@ pub struct PlanCounts {
     pub exchanges: u64,
     /// Bytes that members were sent to write for exchanges.
     pub copied_bytes: u64,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_allowed_counts_the_units_that_a_write_touches() {
+        let command = |kind, offset, bytes| Command { kind, offset, bytes };
+        let write = |offset, bytes| command(Kind::Write, offset, bytes);
+        let mut allowed = Allowed::units(4, 4096);
+        // Two units in part, and then one.
+        assert!(allowed.take(write(4000, 512)) && allowed.take(write(8192, 512)));
+        assert!(!allowed.take(write(0, 8192)) && allowed.take(write(0, 4096)));
+        assert!(!allowed.take(command(Kind::Trim, 0, 4096)));
+        assert!((0..9).all(|_| { Allowed::ALL }.take(write(0, 1 << 30))));
+    }
 }

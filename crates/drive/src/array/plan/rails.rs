@@ -1,7 +1,7 @@
 //! Flash on Rails [RAILS] and ping-pong [IOD17]: one member writes, and the others read. The host
 //! keeps each write until all members have it. Members swap their roles after each period.
 
-use super::act::{Act, Asked, HostId, PlanCounts, Timer, Wait, begin_period};
+use super::act::{Act, Allowed, Asked, HostId, PlanCounts, Timer, Wait, begin_period};
 use super::kept::{Cache, Progress, bytes_of};
 use crate::array::config::{CacheConfig, Release};
 use crate::array::members::MemberId;
@@ -33,6 +33,8 @@ pub struct Rails {
     last: MemberId,
     /// True from `settle` before a swap on.
     settles: bool,
+    /// What the member that is to write may be sent before its turn begins.
+    allowed: Allowed,
     /// The first write that does not belong to this period; if writes come in batches.
     until: u64,
     cache: Cache,
@@ -48,6 +50,7 @@ impl Rails {
             writer: MemberId(0),
             last: MemberId(0),
             settles: false,
+            allowed: Allowed::ALL,
             until: if rules.is_batch { 0 } else { u64::MAX },
             cache: Cache::default(),
             progress: Progress::new(rules.members),
@@ -148,7 +151,7 @@ impl Rails {
         let (next, sent) = self.progress.of(self.writer);
         while *next < until && sent.count() < self.rules.depth {
             let kept = self.cache.get(*next);
-            if sent.holds_back(kept.command) {
+            if sent.holds_back(kept.command) || !self.allowed.take(kept.command) {
                 return;
             }
             sent.add(*next, kept.command);
@@ -194,7 +197,7 @@ impl Rails {
             return;
         }
         self.counts.swaps += 1;
-        self.settles = false;
+        (self.settles, self.allowed) = (false, Allowed::NONE);
         self.writer = MemberId((self.writer.0 + 1) % self.rules.members);
         if self.rules.is_batch {
             self.until = self.cache.next();
@@ -205,6 +208,11 @@ impl Rails {
             self.take_in(acts);
         }
         self.begin(now, acts);
+    }
+
+    /// The member that is to write may be sent so much.
+    pub fn allow(&mut self, allowed: Allowed, acts: &mut Vec<Act>) {
+        self.allowed = allowed;
         self.write_on(acts);
     }
 }

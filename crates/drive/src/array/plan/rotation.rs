@@ -6,7 +6,7 @@
 //! that do not write; then the data and the parity wait for the turns of their members. Until a member
 //! has them, the cache has them for reads.
 
-use super::act::{Act, Asked, HostId, PlanCounts, Timer, Wait, begin_period};
+use super::act::{Act, Allowed, Asked, HostId, PlanCounts, Timer, Wait, begin_period};
 use super::kept::{Sent, bytes_of};
 use super::stripes::{Piece, Stripes};
 use super::updates::{Update, UpdateId, Updates, meet};
@@ -53,6 +53,8 @@ pub struct Rotation {
     rules: Rules,
     writer: MemberId,
     settles: bool,
+    /// What the member that is to write may be sent before its turn begins.
+    allowed: Allowed,
     /// By member: bytes that the cache has for it, and what it will be sent, in order.
     newest: Vec<Ranges>,
     /// By member: the same without updates that wait. This is what the parity of a row goes with.
@@ -81,6 +83,7 @@ impl Rotation {
         Self {
             writer: MemberId(0),
             settles: false,
+            allowed: Allowed::ALL,
             newest: vec![Ranges::default(); members],
             settled: vec![Ranges::default(); members],
             queues: vec![VecDeque::new(); members],
@@ -278,7 +281,8 @@ impl Rotation {
                 let (member, part) = &self.beside[*id];
                 *member == self.writer && meet(part, &bytes)
             };
-            if self.sent[at].holds_back(command) || self.reading.iter().any(is_read) {
+            let is_held = self.sent[at].holds_back(command) || self.reading.iter().any(is_read);
+            if is_held || !self.allowed.take(command) {
                 return;
             }
             self.queues[at].pop_front();
@@ -337,9 +341,14 @@ impl Rotation {
             return;
         }
         self.counts.swaps += 1;
-        self.settles = false;
+        (self.settles, self.allowed) = (false, Allowed::NONE);
         self.writer = MemberId((self.writer.0 + 1) % self.rules.stripes.members);
         self.begin(now, acts);
+    }
+
+    /// The member that is to write may be sent so much.
+    pub fn allow(&mut self, allowed: Allowed, acts: &mut Vec<Act>) {
+        self.allowed = allowed;
         self.write_on(acts);
     }
 }

@@ -41,8 +41,8 @@ impl Device {
     }
     /// True while an NVM set ends a non-deterministic window that the host had chosen: a deterministic one
     /// was asked for and has not begun.
-    pub fn ends_ndwin(&self) -> bool {
-        self.gc.windows.as_ref().is_some_and(|windows| windows.any_ends_ndwin())
+    pub fn ends_ndwin(&self, set: SetId) -> bool {
+        self.gc.windows.as_ref().is_some_and(|windows| windows.ends_ndwin(set))
     }
     /// True if no event of the drive is due but those of its windows: nothing that a request waits for.
     pub fn waits_for_windows_alone(&self) -> bool {
@@ -65,6 +65,13 @@ impl Device {
         self.gc.windows.as_ref().filter(|windows| windows.is_dtwin(set))?;
         let units = self.units_before_foreground(set);
         self.gc.windows.as_mut()?.estimates(self.base.time.now, set, units)
+    }
+    /// Units that hosts may write to an NVM set in the rest of its deterministic window, and the bytes of one;
+    /// `None` outside.
+    pub fn units_guaranteed(&mut self, set: SetId) -> Option<(u64, u64)> {
+        let layout = &self.base.space.ftl.layout;
+        let (unit, by_write) = (layout.unit_bytes, u64::from(layout.units_per_batch));
+        self.window_estimates(set).map(|of| (of.writes * by_write, unit))
     }
     /// The counts of an NVM set's windows up to now, and its first events; `None` without windows.
     pub fn window_records(&self, set: SetId) -> Option<(WindowCounts, &[WindowEvent])> {

@@ -71,7 +71,7 @@ struct OfSet {
     /// Maintenance is to go on: a deterministic window has ended at this moment.
     goes_on: bool,
     /// The moment at which the deterministic window has ended by itself; none once the next one has begun,
-    /// or the host has asked for a non-deterministic one.
+    /// or the host has asked for a non-deterministic one. (In an array that is when its turn begins.)
     broken_since: Option<Instant>,
     /// Warnings of the present window, but that of time: its moment follows from the beginning.
     warned: Warned,
@@ -172,8 +172,8 @@ impl Windows {
         matches!(self.sets[set].phase, Phase::Closing(_))
     }
     /// True while a set ends a non-deterministic window that the host had chosen.
-    pub fn any_ends_ndwin(&self) -> bool {
-        self.sets.ids().any(|set| self.is_closing(set) && self.sets[set].broken_since.is_none())
+    pub fn ends_ndwin(&self, set: SetId) -> bool {
+        self.is_closing(set) && self.sets[set].broken_since.is_none()
     }
     /// True if a set has been in its deterministic window since `then`.
     pub fn is_dtwin_since(&self, set: SetId, then: Instant) -> bool {

@@ -60,9 +60,9 @@ fn a_window_ends_after_the_reads_or_the_writes_that_it_guarantees() {
 fn a_window_is_broken_until_the_next_one_begins() {
     let mut windows = begun(11);
     windows.end(at(20), SET, End::Excursion, &Tally::default());
-    assert!(!windows.any_ends_ndwin(), "the host has not chosen it");
+    assert!(!windows.ends_ndwin(SET), "the host has not chosen it");
     assert_eq!(windows.ask_dtwin(at(25), SET), Some(at(30)));
-    assert!(windows.is_closing(SET) && !windows.any_ends_ndwin());
+    assert!(windows.is_closing(SET) && !windows.ends_ndwin(SET));
     assert_eq!(windows.records(at(28), SET).0.broken, Span::from_ms(8));
     windows.begin(at(31), SET, (40, Tally::default()));
     let (counts, _) = windows.records(at(50), SET);
@@ -70,7 +70,7 @@ fn a_window_is_broken_until_the_next_one_begins() {
     // One that the host ends is not broken, and the next one ends what the host has chosen.
     assert!(windows.ask_ndwin(at(50), SET, &Tally::default()));
     windows.ask_dtwin(at(51), SET);
-    assert!(windows.any_ends_ndwin());
+    assert!(windows.ends_ndwin(SET));
     assert_eq!(windows.records(at(55), SET).0.broken, Span::from_ms(11));
 }
 

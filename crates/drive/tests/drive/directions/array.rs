@@ -384,7 +384,10 @@ fn leveling() -> Vec<Case> {
         // A choice is due after a chunk of writes. Two of 4 KiB differ by more than one of 4 KiB, and
         // four by more than one of 8 KiB.
         case("array.plan(leveling).chunk")
-            .given(&two("4", ", copies = \"100 %\"").map(|(key, plan)| (key, plan.replace("gap = \"4", "gap = \"8"))))
+            .given(
+                &two("4", ", copies = \"100 %\"")
+                    .map(|(key, plan)| (key, plan.replace("gap = \"4", "gap = \"8"))),
+            )
             .text(filled(writer))
             .see("bytes that are copied", of(copied))
             .under([("4 KiB", [8192]), ("8 KiB", [16384])]),
@@ -414,10 +417,7 @@ fn leveling() -> Vec<Case> {
             .text(filled(writer).replace("requests = 5", "requests = 4").replace(from, second))
             .see("time until the chunk is copied, ns", of(|run| [took(run)]))
             .left_out([4 * WRITE + READ + WRITE])
-            .under([
-                ("1", [3 * WRITE + 2 * (READ + WRITE)]),
-                ("2", [4 * WRITE + READ + WRITE]),
-            ]),
+            .under([("1", [3 * WRITE + 2 * (READ + WRITE)]), ("2", [4 * WRITE + READ + WRITE])]),
         case("array.plan(leveling).latency")
             .given(&two("4", all))
             .text(filled(&(reader.to_owned() + writer)))

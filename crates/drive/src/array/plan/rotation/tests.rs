@@ -272,6 +272,7 @@ fn what_is_read_gives_parity_and_the_data_of_the_member_that_writes() {
                     now += Span::from_us(1);
                     let mut acts = Vec::new();
                     bench.plan.woken(now, Timer::Swap, &mut acts);
+                    bench.plan.allow(Allowed::ALL, &mut acts);
                     bench.take(acts);
                 }
                 _ => bench.end_one(),
@@ -282,6 +283,7 @@ fn what_is_read_gives_parity_and_the_data_of_the_member_that_writes() {
             if bench.under_way.is_empty() {
                 let mut acts = Vec::new();
                 bench.plan.woken(now, Timer::Swap, &mut acts);
+                bench.plan.allow(Allowed::ALL, &mut acts);
                 bench.take(acts);
             }
         }
