@@ -52,6 +52,21 @@ fn windows_between_which_flash_cannot_erase_what_is_written_are_refused() {
     let mut buffered = drive("60 ms", "1 ms");
     buffered.push(set("buffer.durability", "capacitor"));
     assert!(told(&writes(500, 5_800), &buffered).is_ok());
+    // Sequential writes are not, unless all that they write fits into it.
+    buffered.push(set("buffer.size", "64 KiB"));
+    let sequential = |region: &str| {
+        let with = format!("addresses = {{ pattern = \"sequential\" }}\n{region}reads =");
+        told(&writes(500, 5_800).replace("reads =", &with), &buffered)
+    };
+    assert!(sequential("").is_err());
+    assert!(sequential("region = { size = \"68 KiB\" }\n").is_err());
+    assert!(sequential("region = { size = \"64 KiB\" }\n").is_ok());
+    // Writes that begin late have less time: 11.4 of 11.6 s are too short, as above.
+    let late = |start: &str| {
+        let text = writes(500, 5_800).replace("reads =", &format!("start = \"{start}\"\nreads ="));
+        told(&text, &drive("60 ms", "1 ms"))
+    };
+    assert!(late("200 ms").is_ok() && late("10 ms").is_err());
 }
 
 #[test]

@@ -128,7 +128,7 @@ impl Cycle {
         if self.most_amplification() >= 1.0 || !is_all_programmed(experiment, self.set) {
             return false;
         }
-        let Some(seconds) = known_length(experiment) else { return false };
+        let Some(seconds) = known_length(experiment, self.set) else { return false };
         let for_erases = (self.between - self.written_between / self.programmed).max(0.0);
         let lacks = self.written - for_erases * self.erased - self.under_way;
         let physical = f64::from(layout.physical_units()) * layout.unit_bytes as f64;
@@ -178,17 +178,20 @@ fn mean_rate(workload: &WorkloadConfig, unit: u64) -> Option<f64> {
     Some(written_in(workload, cycle, unit)? / cycle)
 }
 
-/// True if all that hosts write is programmed, because no buffer waits for it to be overwritten.
+/// True if all that hosts write is programmed, because none of it is overwritten in the buffer.
 fn is_all_programmed(experiment: &Experiment, set: u32) -> bool {
     let buffer = &experiment.drive.buffer;
-    let is_sequential =
-        |of: &WorkloadConfig| matches!(of.addresses, Some(AddressConfig::Sequential {}));
+    let is_longer = |of: &WorkloadConfig| {
+        let size = of.region.as_ref().and_then(|region| region.size);
+        let is_sequential = matches!(of.addresses, Some(AddressConfig::Sequential {}));
+        is_sequential && size.is_none_or(|size| size > buffer.size)
+    };
     buffer.durability == Durability::None && buffer.partial_after.is_none()
-        || writers(experiment, set).all(is_sequential)
+        || writers(experiment, set).all(is_longer)
 }
 
-/// The time that a run lasts at least, in seconds, if it is known.
-fn known_length(experiment: &Experiment) -> Option<f64> {
+/// The time for which all writers of a set write at least, in seconds, if it is known.
+fn known_length(experiment: &Experiment, set: u32) -> Option<f64> {
     let run = &experiment.run;
     if run.bytes.is_some() || experiment.workload.iter().any(|of| of.stop.is_some()) {
         return None;
@@ -199,7 +202,9 @@ fn known_length(experiment: &Experiment) -> Option<f64> {
         Some(requests) => requests as f64 / rates.sum::<Option<f64>>()?,
     };
     let of_time = run.time.map_or(f64::INFINITY, |time| time.span().as_secs_f64());
-    Some(of_requests.min(of_time)).filter(|seconds| seconds.is_finite())
+    let starts = writers(experiment, set).filter_map(|of| of.start);
+    let begin = starts.map(|start| start.span().as_secs_f64()).fold(0.0, f64::max);
+    Some((of_requests.min(of_time) - begin).max(0.0)).filter(|seconds| seconds.is_finite())
 }
 
 fn writers(experiment: &Experiment, set: u32) -> impl Iterator<Item = &WorkloadConfig> {
