@@ -264,6 +264,7 @@ def test_pressure_management_is_reads_first_and_a_program_for_each_die():
     assert managed.drive == _drives.sets(more)
     assert (sets.reads, sets.writes, sets.rates) == (managed.reads, managed.writes, managed.rates)
     assert managed.rates == _cases.SMALL
+    assert pressure.LEAST in managed.rates
 
 
 @pytest.mark.parametrize("pair", [pressure.PAIR, pressure.SUSPENDED])
