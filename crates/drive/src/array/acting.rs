@@ -59,16 +59,13 @@ impl ArrayRun {
     pub(super) fn begin_turns(&mut self) {
         if self.drives.devices[0].has_windows() {
             for member in (0..self.members.count()).map(MemberId) {
-                let ((drive, set), may) =
-                    (self.members.place(member), self.plan.may_maintain(member));
+                let (drive, set) = self.members.place(member);
                 let device = self.drives.get_mut(drive);
-                match may {
-                    false => device.set_window(self.now, set, Window::Dtwin),
+                if !self.plan.may_maintain(member) {
+                    device.set_window(self.now, set, Window::Dtwin);
+                } else if device.ends_ndwin(set) {
                     // It is its turn again before it has ended the last one.
-                    true if device.ends_ndwin(set) => {
-                        device.set_window(self.now, set, Window::Ndwin);
-                    }
-                    true => {}
+                    device.set_window(self.now, set, Window::Ndwin);
                 }
             }
         }
