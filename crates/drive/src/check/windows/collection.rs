@@ -11,6 +11,8 @@ use host::config::AddressConfig;
 use nand::{Geometry, Timing};
 use settings::{Problems, Time};
 
+const REMEDY: &str = "; choose longer non-deterministic windows (run.windows.ndwin), shorter deterministic ones (run.windows.dtwin), or fewer writes";
+
 /// Refuses non-deterministic windows in which flash cannot even erase and program what hosts write, if
 /// the run is long enough for the free space to be used up.
 pub fn check(
@@ -23,7 +25,7 @@ pub fn check(
     for set in 0..layout.set_count() {
         let cycle = Cycle::of(experiment, layout, (geometry, timing), set);
         if let Some(cycle) = cycle.filter(|cycle| cycle.is_hopeless(experiment, layout)) {
-            problems.push(key, cycle.told(layout) + &cycle.remedy());
+            problems.push(key, cycle.told(layout) + REMEDY);
         }
     }
 }
@@ -138,7 +140,7 @@ impl Cycle {
     fn note(&self, experiment: &Experiment, layout: &Layout) -> Option<String> {
         let most = self.most_amplification();
         if most < 1.0 {
-            return Some(self.told(layout) + &self.remedy());
+            return Some(self.told(layout) + REMEDY);
         }
         if !is_uniform(experiment, self.set) {
             return None;
@@ -150,7 +152,7 @@ impl Cycle {
                 self.ndwin,
                 of_set(layout, self.set).replace(" of ", " to "),
                 self.seconds,
-                self.remedy(),
+                REMEDY,
             )
         })
     }
@@ -163,10 +165,6 @@ impl Cycle {
             self.seconds,
             self.written / 1e6,
         )
-    }
-
-    fn remedy(&self) -> String {
-        "; choose longer non-deterministic windows (run.windows.ndwin), shorter deterministic ones (run.windows.dtwin), or fewer writes".into()
     }
 }
 
