@@ -4,7 +4,7 @@
 use crate::common::{
     BY_HAND, Bench, Done, Override, experiment, mean_ns, run, run_fast, set, stats, try_experiment,
 };
-use crate::pressure_of_scrubbing::scrubbed;
+use crate::tasks::scrubbed;
 use drive::RequestId;
 use drive::device::Window;
 use engine::{Instant, Span};

@@ -3,6 +3,7 @@
 //! pool of its own: page *n* lies on die *n* modulo the number of dies.
 
 use crate::common::{Bench, Override, experiment, run_fast, set};
+use crate::tasks::scrubbed;
 use ftl::Source;
 use host::Kind;
 
@@ -15,17 +16,6 @@ const ERASE: u64 = 1_500 * US;
 
 /// Scrubbing in turns with GC, or as a task of its own.
 const TASKS: [&str; 2] = ["turns", "own"];
-
-/// Scrubbing of the oldest block every 10 ms.
-pub fn scrubbed(task: &str, more: &[Override]) -> Vec<Override> {
-    let own = [
-        set("ftl.scrub.interval", "10 ms"),
-        set("ftl.scrub.choice", "oldest"),
-        set("ftl.scrub.stream", "own"),
-        set("ftl.scrub.task", task),
-    ];
-    [&own[..], more].concat()
-}
 
 /// Two dies, and a limit of outstanding programs.
 fn two_dies(task: &str, programs: u32, more: &[Override]) -> Vec<Override> {

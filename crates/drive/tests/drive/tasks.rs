@@ -20,7 +20,7 @@ fn limit(most: u32, think_us: u64) -> Override {
 }
 
 /// Scrubbing of block after block, from 10 ms on: in the place of collection, or beside it.
-fn scrubbed(task: &str, more: &[Override]) -> Vec<Override> {
+pub fn scrubbed(task: &str, more: &[Override]) -> Vec<Override> {
     let own = [
         set("ftl.scrub.interval", "10 ms"),
         set("ftl.scrub.choice", "oldest"),

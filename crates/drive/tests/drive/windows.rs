@@ -207,7 +207,8 @@ fn a_window_begins_when_maintenance_is_over() {
     assert!(bench.device.ftl().has_enough(ftl::BinId(0)));
 }
 
-const LOAD: &str = "
+/// Reads and writes for 12 s on an aged drive.
+pub const LOAD: &str = "
     [precondition]
     fill = \"random\"
     age.overwrites = 2.0

@@ -2,6 +2,7 @@
 
 use crate::common::{BY_HAND, stats};
 use crate::common::{Bench, Override, experiment, run_fast, set, try_experiment};
+use crate::windows::LOAD;
 use drive::device::{End, WarningCounts, Window};
 use engine::{Instant, Span};
 use ftl::SetId;
@@ -194,18 +195,6 @@ fn an_excursion_is_an_event() {
     let (count, shortest) = warnings(&bench)[1];
     assert!(count == 1 && shortest.is_some_and(|shortest| shortest > 0), "{shortest:?}");
 }
-
-const LOAD: &str = "
-    [precondition]
-    fill = \"random\"
-    age.overwrites = 2.0
-    [[workload]]
-    name = \"mix\"
-    reads = \"80 %\"
-    arrivals = { process = \"poisson\", rate = \"500 IOPS\" }
-    queue_depth = 64
-    stop.requests = 6000
-";
 
 #[test]
 fn warnings_change_nothing() {
