@@ -35,7 +35,7 @@ BENCHES = {
     "read-deep": ("experiments/bench-read-deep.toml", [*SMALL, "run.requests=100000"], "requests"),
     "gc": ("experiments/bench-gc.toml", [*SMALL, "run.requests=30000"], "commands"),
     "mixed": (
-        "examples/mixed.toml",
+        "experiments/bench-mixed.toml",
         [
             *SLICE,
             'drive.ftl.over_provisioning={ exported = "1080 MB" }',
@@ -45,7 +45,7 @@ BENCHES = {
         "requests",
     ),
     "trace": (
-        "examples/demo.toml",
+        "experiments/bench-trace.toml",
         [
             *SLICE,
             'drive.ftl.over_provisioning={ exported = "1 GiB" }',

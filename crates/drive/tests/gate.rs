@@ -131,10 +131,10 @@ fn smaller(stem: &str) -> Settings {
     ];
     const EXPORTED: &str = "drive.ftl.over_provisioning";
     match stem {
-        "mixed" | "sweep" => {
+        "mixed" | "bench-mixed" | "sweep" => {
             &[SLICE[0], SLICE[1], SLICE[2], SLICE[3], (EXPORTED, "{ exported = \"1080 MB\" }")]
         }
-        "demo" => &[
+        "demo" | "bench-trace" => &[
             SLICE[0],
             SLICE[1],
             SLICE[2],
@@ -155,7 +155,8 @@ fn variations(stem: &str) -> &'static [(&'static str, Settings)] {
     const REQUESTS: (&str, &str) = ("run.requests", "20000");
     match stem {
         "policy" => &[],
-        "demo" | "tenants" | "power-cut" | "end-of-life" | "superblocks" | "faults" => &[("", &[])],
+        "demo" | "bench-trace" | "tenants" | "power-cut" | "end-of-life" | "superblocks"
+        | "faults" => &[("", &[])],
         "hrm" => &[("", &[("run.time", "\"20 s\""), ("run.warm_up.time", "\"5 s\"")])],
         // Collection begins after 22,000 requests.
         "plane-blocking" | "gc-tolerant-reads" | "rotating-gc" | "gc-tolerant-flush" => {
@@ -163,7 +164,7 @@ fn variations(stem: &str) -> &'static [(&'static str, Settings)] {
         }
         "failed-plane" => &[("", &[("run.time", "\"20 s\"")])],
         "sets" => &[("", &[("run.requests", "60000"), ("run.warm_up.requests", "10000")])],
-        "mixed" => &[("", &[("run.time", "\"6 s\"")])],
+        "mixed" | "bench-mixed" => &[("", &[("run.time", "\"6 s\"")])],
         "sweep" => &[
             (":greedy", &[("run.time", "\"6 s\""), ("drive.ftl.gc.victim", "\"greedy\"")]),
             (":fifo", &[("run.time", "\"6 s\""), ("drive.ftl.gc.victim", "\"fifo\"")]),
