@@ -47,8 +47,8 @@ __version__: str
 _Kind = Literal["read", "write", "trim", "flush", "write_zeroes"]
 _Priority = Literal["high", "normal", "low"]
 
-def presets() -> list[tuple[str, str, str]]:
-    """Name, one-line description and TOML text of every preset."""
+def presets() -> list[tuple[str, int, str, str]]:
+    """Name, version, one-line description and TOML text of every preset."""
 
 def schema() -> str:
     """Return the JSON Schema of an experiment, as JSON text."""

@@ -18,6 +18,8 @@ class Preset(NamedTuple):
 
     name: str
     """Name, as ``preset = "..."`` takes it."""
+    version: int
+    """Version: a change of a value makes a new one."""
     about: str
     """Description in one line."""
     text: str
@@ -26,7 +28,7 @@ class Preset(NamedTuple):
 
 def presets() -> dict[str, Preset]:
     """Every preset by its name."""
-    return {name: Preset(name, about, text) for name, about, text in _flashscape.presets()}
+    return {name: Preset(name, *rest) for name, *rest in _flashscape.presets()}
 
 
 class Policy(NamedTuple):

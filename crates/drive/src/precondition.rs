@@ -94,6 +94,9 @@ pub fn precondition(
     {
         let share = |aged: f64| (done + aged) / work;
         let mut ongoing = |aged: f64| ongoing(share(aged));
+        if !config.in_step {
+            stagger(ftl, &mut writer, aged, streams);
+        }
         if !self::age(ftl, &mut writer, age, parts, streams, &mut result, &mut ongoing)? {
             return Ok(None);
         }
@@ -103,6 +106,13 @@ pub fn precondition(
     }
     result.tally = ftl.tally.since(&before);
     Ok(Some(result))
+}
+
+/// Brings bins out of step before `aged` units are overwritten. They take no more of these in advance
+/// than they would in turn.
+fn stagger(ftl: &Ftl, writer: &mut Untimed, aged: f64, streams: Streams) {
+    let batches = aged / f64::from(ftl.layout.units_per_batch) / f64::from(ftl.layout.bins);
+    writer.stagger(ftl, &mut streams.stream("precondition.stagger"), batches as u32);
 }
 
 /// The parts of a drive that are filled and aged alike: its NVM sets, or the drive itself.

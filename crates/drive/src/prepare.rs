@@ -9,6 +9,7 @@ use crate::history::History;
 use crate::precondition::{Preconditioned, precondition};
 use crate::snapshot::{Snapshot, unfit};
 use engine::Streams;
+use ftl::Pacing;
 use serde_json::{Value, json};
 
 /// A drive that is ready, and its history.
@@ -215,9 +216,8 @@ fn preconditioned(
 const ASLEEP: [&str; 6] = ["preset", "concurrency", "scheduler", "buffer", "link", "firmware"];
 /// The same for collection: keys that decide when it works, and not which victims it chooses or how
 /// many.
-const ASLEEP_OF_GC: [&str; 10] = [
+const ASLEEP_OF_GC: [&str; 9] = [
     "idle_gap",
-    "pacing",
     "preemptible",
     "reserve_until",
     "background_begins",
@@ -248,6 +248,9 @@ pub fn preparation(experiment: &Experiment) -> Option<Value> {
         awake["ftl"]["sets"] = json!([sets.channels, sets.dies]);
     }
     ASLEEP_OF_GC.iter().for_each(|key| forget(&mut awake["ftl"]["gc"], key));
+    if drive.ftl.gc.pacing != Pacing::HostRate {
+        forget(&mut awake["ftl"]["gc"], "pacing");
+    }
     awake["nand"] = json!({ "endurance": drive.nand.endurance });
     Some(json!({ "seed": seed, "drive": awake, "precondition": precondition }))
 }

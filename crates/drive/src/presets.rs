@@ -5,6 +5,8 @@
 pub struct Preset {
     /// Its name in `preset = "..."`.
     pub name: &'static str,
+    /// Its version. A change of a value makes a new version; `docs/presets.md` tells what moved.
+    pub version: u32,
     /// Its description, in one line.
     pub about: &'static str,
     /// Its `[drive]` table, with the source of each figure.
@@ -12,10 +14,11 @@ pub struct Preset {
 }
 
 macro_rules! presets {
-    ($($name:literal: $about:literal,)+) => {
+    ($($name:literal $version:literal: $about:literal,)+) => {
         /// Every preset.
         pub const PRESETS: &[Preset] = &[$(Preset {
             name: $name,
+            version: $version,
             about: $about,
             text: include_str!(concat!("../../../python/flashscape/presets/", $name, ".toml")),
         }),+];
@@ -23,11 +26,11 @@ macro_rules! presets {
 }
 
 presets! {
-    "dc-tlc": "a modern TLC data-center drive",
-    "atc19": "the low-latency drive of Practical Erase Suspension (USENIX ATC 2019)",
-    "atc08": "the baseline of Design Tradeoffs for SSD Performance (USENIX ATC 2008)",
-    "fast17": "the drive of Tiny-Tail Flash with all of its techniques (USENIX FAST 2017)",
-    "fast19": "the drive of Design Tradeoffs for SSD Reliability (USENIX FAST 2019)",
+    "dc-tlc" 2: "a modern TLC data-center drive",
+    "atc19" 1: "the low-latency drive of Practical Erase Suspension (USENIX ATC 2019)",
+    "atc08" 1: "the baseline of Design Tradeoffs for SSD Performance (USENIX ATC 2008)",
+    "fast17" 1: "the drive of Tiny-Tail Flash with all of its techniques (USENIX FAST 2017)",
+    "fast19" 1: "the drive of Design Tradeoffs for SSD Reliability (USENIX FAST 2019)",
 }
 
 /// The preset called `name`.

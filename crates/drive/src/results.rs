@@ -26,6 +26,7 @@ use crate::device::OpKind;
 use crate::experiment::Experiment;
 use crate::history::History;
 use crate::measure::{InitiatorStats, KindStats, Measured};
+use crate::presets;
 use crate::run::Run;
 use ftl::{BlockState, Ftl, Layout, Source, Stream};
 use host::Kind;
@@ -102,8 +103,15 @@ pub fn summary(
         "precondition": precondition(run.history()),
         "traces": traces(surveys),
         "notes": notes,
+        "preset": preset(experiment),
         "config": serde_json::to_value(experiment).expect("a configuration is plain data"),
     })
+}
+
+/// The preset of a drive and its version.
+fn preset(experiment: &Experiment) -> Value {
+    let preset = experiment.drive.preset.as_deref().and_then(presets::preset);
+    preset.map_or(Value::Null, |of| json!({ "name": of.name, "version": of.version }))
 }
 
 /// What can be said of the requests of a run.

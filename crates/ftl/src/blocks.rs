@@ -297,6 +297,14 @@ pub struct Bin {
     pub bad: u32,
     /// Blocks that garbage collection has chosen and not yet erased.
     pub collecting: u32,
+    /// The victim that was chosen last, until it is erased.
+    pub victim: Option<BlockId>,
+    /// The batch of that victim with which its collection goes on, if nobody moves its data now. The
+    /// next choice takes it up again.
+    pub left: Option<u32>,
+    /// Moves that regain the space of a host's batch, in 256ths of a unit, by the victim that was
+    /// chosen last.
+    pub price: u32,
     /// Progress of the migration to a worn block.
     pub migration: Option<Migration>,
     /// Erases of all blocks that were ever good, and the number of those blocks.
@@ -313,6 +321,9 @@ impl Bin {
             open: [Open::default(); STREAMS],
             bad: 0,
             collecting: 0,
+            victim: None,
+            left: None,
+            price: 0,
             migration: None,
             erases: 0,
             lives: 0,

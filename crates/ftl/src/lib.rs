@@ -33,6 +33,7 @@ mod map;
 mod members;
 mod metadata;
 mod of_set;
+mod pace;
 mod persist;
 mod poison;
 mod poisoned;
@@ -67,8 +68,8 @@ pub use exposure::Age;
 pub use factory::FactoryBlocks;
 pub use ftl::Ftl;
 pub use gc::{
-    AtOnce, BackgroundBegins, Blocking, Gain, GcConfig, Level, Pacing, ReserveUntil, Threshold,
-    Thresholds, VictimPolicy,
+    AtOnce, BackgroundBegins, Band, Blocking, Gain, GcConfig, Level, ONE, Pacing, ReserveUntil,
+    Threshold, Thresholds, VictimPolicy,
 };
 pub use ids::{Batch, BinId, BlockId, Lpn, PoolId, Ppn, SetId, StripeId};
 pub use layout::Layout;

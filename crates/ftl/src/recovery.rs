@@ -371,6 +371,7 @@ impl Ftl {
             state.restore(std::iter::empty(), 0);
             state.open = [Open::default(); crate::streams::STREAMS];
             state.collecting = 0;
+            (state.victim, state.left) = (None, None);
             state.migration = None;
             let first = self.layout.first_block(bin).0;
             for block in (first..first + self.layout.blocks_per_bin()).map(BlockId) {

@@ -87,6 +87,22 @@ struct RestOfBin {
     open: Vec<Option<(u32, u32)>>,
     bad: u32,
     free: u32,
+    /// Moves that regain the space of a host's batch, in 256ths of a unit.
+    #[serde(default)]
+    price: u32,
+    /// The victim that is left half moved.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    left: Option<LeftVictim>,
+}
+
+/// A victim that is left half moved.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+struct LeftVictim {
+    block: u32,
+    /// The batch with which its collection goes on.
+    next: u32,
+    /// Units that were moved out of it.
+    moved: u32,
 }
 
 /// Function that stores a column: its name and its bytes in memory order.
@@ -152,8 +168,8 @@ impl Ftl {
         is_long.then(|| Map::to_share(logical, physical, versions).ok()).flatten()
     }
 
-    /// True if no operation of the firmware is half done: no read, write or collection is in
-    /// progress.
+    /// True if no operation of the firmware is half done: no read or write is in progress, and no
+    /// collection but that of victims which are left.
     pub fn is_at_rest(&self) -> bool {
         let blocks = &self.blocks;
         let open = |bin: &crate::blocks::Bin| {
@@ -165,7 +181,11 @@ impl Ftl {
         let unwritten =
             |(block, left): (BlockId, &u32)| *left == 0 || blocks.state[block] == BlockState::Open;
         self.detached.is_empty()
-            && self.bins.as_slice().iter().all(|bin| bin.collecting == 0 && open(bin))
+            && self
+                .bins
+                .as_slice()
+                .iter()
+                .all(|bin| bin.collecting == u32::from(bin.left.is_some()) && open(bin))
             && blocks.readers.as_slice().iter().all(|readers| *readers == 0)
             && blocks.unwritten.iter().all(unwritten)
     }
@@ -226,6 +246,12 @@ impl Ftl {
             open: bin.open.map(|open| open.block.map(|block| (block.0, open.next))).to_vec(),
             bad: bin.bad,
             free: bin.free(),
+            price: bin.price,
+            left: bin.left.zip(bin.victim).map(|(next, victim)| LeftVictim {
+                block: victim.0,
+                next,
+                moved: self.blocks.moved[victim],
+            }),
         };
         Rest {
             tally: self.tally,
@@ -350,7 +376,9 @@ impl Ftl {
         }
         let open = |(bin, rest): (BinId, &RestOfBin)| {
             let mut open = rest.open.iter().flatten();
+            let left = rest.left.map(|left| u64::from(left.block));
             open.all(|(block, _)| self.is_block_of(bin, u64::from(*block), BlockState::Open))
+                && left.is_none_or(|block| self.is_block_of(bin, block, BlockState::Collecting))
         };
         if !self.bins.ids().zip(&rest.bins).all(open) {
             return Err(Unknown.into());
@@ -366,6 +394,12 @@ impl Ftl {
                 }
             }
             bin.bad = of_bin.bad;
+            bin.price = of_bin.price;
+            if let Some(left) = of_bin.left {
+                let victim = BlockId(left.block);
+                (bin.victim, bin.left, bin.collecting) = (Some(victim), Some(left.next), 1);
+                self.blocks.moved[victim] = left.moved;
+            }
         }
         Ok(())
     }
@@ -378,6 +412,9 @@ impl Ftl {
             bin.open.len() <= STREAMS
                 && u64::from(bin.free) + u64::from(bin.bad) <= u64::from(layout.blocks_per_bin())
                 && open.all(|(_, next)| *next < layout.batches_per_block)
+                && bin.left.is_none_or(|left| {
+                    left.next < layout.batches_per_block && left.moved <= layout.units_per_block()
+                })
         };
         rest.bins.len() == self.bins.len()
             && rest.spares.len() == self.spares.len()

@@ -1,17 +1,18 @@
 //! Untimed writes: the same binding, committing and collecting, one after the other, as fast as
 //! memory allows. Used to precondition a drive and to study write amplification and wear alone.
 
+mod collect;
+
 use crate::allocation::BinChoice;
 use crate::blocks::Source;
 use crate::ftl::Ftl;
-use crate::gc::Level;
-use crate::ids::{Batch, BinId, BlockId, Lpn, PoolId, Ppn, StripeId};
+use crate::ids::{Batch, BinId, Lpn, PoolId, Ppn, StripeId};
 use crate::stale::Stale;
 use crate::streams::Stream;
 use crate::stripes::Stripes;
+use collect::{collect_victim, make_room};
 use engine::bits;
 use engine::ids::Id;
-use std::num::NonZeroU32;
 
 /// Writes units to an [`Ftl`], untimed.
 pub struct Untimed {
@@ -63,10 +64,23 @@ impl Due {
 struct Pending {
     units: Vec<Lpn>,
     turn: usize,
+    /// Batches that bins take before the others have a turn: the bin's place and their number.
+    leads: Vec<(usize, u32)>,
 }
 
-/// Batches by which a collection prefetches map entries ahead.
-const AHEAD: u32 = 4;
+impl Pending {
+    /// The place of the bin that takes the next batch before the others have a turn.
+    #[cold]
+    fn take_lead(&mut self) -> usize {
+        let (place, batches) = self.leads.last_mut().expect("a bin leads");
+        let place = *place;
+        *batches -= 1;
+        if *batches == 0 {
+            self.leads.pop();
+        }
+        place
+    }
+}
 
 impl Untimed {
     /// A writer for `ftl` that chooses bins by `choice`. No program waits in an untimed run, so
@@ -74,7 +88,7 @@ impl Untimed {
     pub fn new(ftl: &Ftl, choice: BinChoice) -> Self {
         let batch = ftl.layout.units_per_batch as usize;
         let pools = (0..ftl.layout.pool_count())
-            .map(|_| Pending { units: Vec::with_capacity(batch), turn: 0 })
+            .map(|_| Pending { units: Vec::with_capacity(batch), turn: 0, leads: Vec::new() })
             .collect();
         let parity = ftl.layout.stripes.map(|stripes| Due::new(&stripes));
         Self { choice, pools, parity, stale: None }
@@ -93,6 +107,20 @@ impl Untimed {
     /// The first bin that was written too little for its stale pages.
     pub fn end_stale(&mut self) -> Result<u64, BinId> {
         self.stale.take().map_or(Ok(0), |stale| stale.laid())
+    }
+
+    /// Brings the bins of each pool out of step: the next writes give each bin a random number of
+    /// batches, less than a block, before the bins take turns again. Otherwise bins that take turns
+    /// would open their blocks at the same moment, for ever. No bin takes more than `most` batches.
+    pub fn stagger(&mut self, ftl: &Ftl, numbers: &mut engine::Stream, most: u32) {
+        let below = u64::from(ftl.layout.batches_per_block.min(most.saturating_add(1)));
+        for (pool, pending) in (0..).map(PoolId).zip(&mut self.pools) {
+            let bins = ftl.layout.bins_of(pool).len();
+            if bins > 1 {
+                let leads = (0..bins).map(|place| (place, numbers.below(below) as u32));
+                pending.leads = leads.filter(|(_, batches)| *batches > 0).collect();
+            }
+        }
     }
 
     /// Writes a logical unit; it is mapped when its batch is full. The parity of its stripe follows
@@ -229,7 +257,7 @@ impl Untimed {
         );
         let streams = ftl.streams_of_bins();
         for bin in (0..ftl.layout.bins).map(BinId) {
-            while !ftl.has_enough_for(bin, streams.len() as u32) {
+            while ftl.has_left(bin) || !ftl.has_enough_for(bin, streams.len() as u32) {
                 let victim = ftl.pick_any_victim(bin).ok_or(bin)?;
                 collect_victim(ftl, bin, victim);
             }
@@ -256,7 +284,11 @@ impl Untimed {
     #[inline]
     fn choose_bin(&mut self, ftl: &mut Ftl, pool: PoolId) -> Option<BinId> {
         let bins = ftl.layout.bins_of(pool).len();
-        let turn = self.pools[pool.0 as usize].turn;
+        let pending = &mut self.pools[pool.0 as usize];
+        if !pending.leads.is_empty() {
+            pending.turn = pending.take_lead();
+        }
+        let turn = pending.turn;
         let after = |place: usize, step: usize| {
             if place + step < bins { place + step } else { place + step - bins }
         };
@@ -290,15 +322,6 @@ fn renew(ftl: &mut Ftl, bin: BinId, stream: Stream) {
         ftl.finish_parity(at, stream);
     }
     ftl.open_block(bin, stream).expect("enough blocks are free");
-}
-
-/// Collects a bin as its thresholds require; returns true if the host can then write to it.
-#[inline]
-fn make_room(ftl: &mut Ftl, bin: BinId) -> bool {
-    if ftl.level(bin) != Level::Ample {
-        while !ftl.has_enough(bin) && collect(ftl, bin) {}
-    }
-    ftl.can_bind(bin, Stream::Host)
 }
 
 /// Commits a bound batch that is written with `units`; `from` is the batch that was copied back,
@@ -342,98 +365,4 @@ fn commit_batch(ftl: &mut Ftl, at: Batch, from: Option<Batch>, units: &[Lpn], so
         tally.units[Source::Padding as usize] += padding;
     });
     ftl.finish_untimed(at, Stream::Host);
-}
-
-/// Collects one block of a bin; returns false if none gains space.
-fn collect(ftl: &mut Ftl, bin: BinId) -> bool {
-    let victim = ftl.pick_victim(bin);
-    victim.inspect(|victim| collect_victim(ftl, bin, *victim)).is_some()
-}
-
-/// Moves the valid units of a victim and erases it, and moves cold data into it if it is worn.
-fn collect_victim(ftl: &mut Ftl, bin: BinId, victim: BlockId) {
-    evacuate(ftl, bin, victim);
-    while ftl.migration(bin).is_some()
-        && let Some(cold) = ftl.pick_cold(bin)
-    {
-        evacuate(ftl, bin, cold);
-    }
-}
-
-/// Moves the valid units of a block and erases it.
-fn evacuate(ftl: &mut Ftl, bin: BinId, victim: BlockId) {
-    let mut moving = Move { bin, target: None, filled: 0 };
-    let batches = ftl.layout.batches_per_block;
-    for batch in 0..batches {
-        if batch + AHEAD < batches {
-            prefetch_batch(ftl, Batch { block: victim, batch: batch + AHEAD });
-        }
-        moving.batch(ftl, Batch { block: victim, batch });
-    }
-    moving.end(ftl);
-    ftl.blocks.moved[victim] += ftl.blocks.valid(victim);
-    let first = ftl.layout.first_unit(victim, 0);
-    ftl.map.kill_run(first, ftl.layout.units_per_block());
-    ftl.blocks.standing[victim] = crate::blocks::BARRED;
-    ftl.erase(victim);
-}
-
-/// Prefetches the map entries of a batch's valid units.
-fn prefetch_batch(ftl: &Ftl, at: Batch) {
-    let first = ftl.layout.first_unit(at.block, at.batch);
-    let mut valid = ftl.valid_in_batch(at);
-    while valid != 0 {
-        ftl.map.prefetch(ftl.map.holds(Ppn(first.0 + valid.trailing_zeros())));
-        valid &= valid - 1;
-    }
-}
-
-/// A collection in progress: valid units go, in order, into the bin's next batches.
-struct Move {
-    bin: BinId,
-    target: Option<(Batch, Ppn)>,
-    filled: u32,
-}
-
-impl Move {
-    /// Moves the valid units of one batch. Its places are not made invalid one by one: the caller
-    /// invalidates the whole block.
-    #[inline]
-    fn batch(&mut self, ftl: &mut Ftl, at: Batch) {
-        let first = ftl.layout.first_unit(at.block, at.batch);
-        let mut valid = ftl.valid_in_batch(at);
-        while valid != 0 {
-            let from = Ppn(first.0 + valid.trailing_zeros());
-            let lpn = ftl.map.holds(from);
-            valid &= valid - 1;
-            let (_, start) = *self.target.get_or_insert_with(|| {
-                let bound = ftl
-                    .bind(self.bin, Stream::Gc)
-                    .expect("the reserve takes a victim's valid data");
-                (bound, ftl.layout.first_unit(bound.block, bound.batch))
-            });
-            let to = Ppn(start.0 + self.filled);
-            ftl.note_copy(from, to, lpn);
-            ftl.map.forward_mut()[lpn.0 as usize] = NonZeroU32::new(to.0 + 1);
-            self.filled += 1;
-            if self.filled == ftl.layout.units_per_batch {
-                self.end(ftl);
-            }
-        }
-    }
-
-    /// Programs the batch that is being filled, padded if it is not full.
-    fn end(&mut self, ftl: &mut Ftl) {
-        let Some((at, first)) = self.target.take() else { return };
-        ftl.map.set_valid(first, self.filled);
-        ftl.blocks.standing[at.block] += self.filled;
-        let [filled, padding] = [self.filled, ftl.layout.units_per_batch - self.filled];
-        ftl.count(at.block, |tally| {
-            tally.units[Source::Gc as usize] += u64::from(filled);
-            tally.units[Source::Padding as usize] += u64::from(padding);
-        });
-        self.filled = 0;
-        ftl.note_copied(None, at);
-        ftl.finish_untimed(at, Stream::Gc);
-    }
 }

@@ -39,11 +39,18 @@ impl Ftl {
     }
 
     fn pick_with_gain(&mut self, bin: BinId, least: u32) -> Option<BlockId> {
+        if self.bins[bin].left.take().is_some() {
+            return self.bins[bin].victim;
+        }
         let place = match self.wear {
             None => self.choose(bin, least)?,
             Some(_) => self.choose_by_wear(bin, least)?,
         };
-        Some(self.take_victim(bin, place))
+        let victim = self.take_victim(bin, place);
+        let price = self.price_of(victim);
+        let state = &mut self.bins[bin];
+        (state.victim, state.price) = (Some(victim), price);
+        Some(victim)
     }
 
     /// True if [`Ftl::pick_victim`] would find a victim, unless a policy of a user declines.
@@ -51,7 +58,7 @@ impl Ftl {
         let least = self.thresholds.least_gain(self.level(bin));
         let most_valid = self.most_valid(bin, least);
         let candidates = self.blocks.candidates(&self.layout, bin, self.clock_of(bin), most_valid);
-        candidates.gaining().next().is_some()
+        self.bins[bin].left.is_some() || candidates.gaining().next().is_some()
     }
 
     /// Most valid units of a block that gains `least` units and whose data has a place to go.
@@ -192,7 +199,11 @@ impl Ftl {
         assert!(self.is_erasable(block), "an erase waits for valid data and readers");
         assert_eq!(self.blocks.state[block], BlockState::Collecting, "only a victim is erased");
         let bin = self.layout.bin(block);
-        self.bins[bin].collecting -= 1;
+        let state = &mut self.bins[bin];
+        state.collecting -= 1;
+        if state.victim == Some(block) {
+            (state.victim, state.left) = (None, None);
+        }
         self.blocks.erase_count[block] += 1;
         self.bins[bin].erases += 1;
         self.blocks.standing[block] = BARRED;

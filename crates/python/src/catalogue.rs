@@ -7,11 +7,11 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use settings::{Document, Size, Time};
 
-/// Every preset: its name, a description in one line, and its TOML text, which gives the source
-/// of each figure.
+/// Every preset: its name, its version, a description in one line, and its TOML text, which gives
+/// the source of each figure.
 #[pyfunction]
-pub fn presets() -> Vec<(&'static str, &'static str, &'static str)> {
-    PRESETS.iter().map(|preset| (preset.name, preset.about, preset.text)).collect()
+pub fn presets() -> Vec<(&'static str, u32, &'static str, &'static str)> {
+    PRESETS.iter().map(|preset| (preset.name, preset.version, preset.about, preset.text)).collect()
 }
 
 /// The JSON Schema of an experiment, as JSON text.

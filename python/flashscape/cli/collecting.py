@@ -95,15 +95,19 @@ def _share_of_round(config: dict[str, Any], bins: int, *, is_known: bool) -> flo
     which is in the first half of a round as likely as not. Other bins have times of their own.
     """
     ftl = config["drive"]["ftl"]
-    if ftl["gc"]["background"].endswith("pages"):
-        # Any program may reach the threshold.
+    if ftl["gc"]["background"].endswith("pages") or ftl["gc"]["pacing"] == "host-rate":
+        # Any program may reach the threshold, or calls for moves at once.
         return 0
     if config["precondition"].get("in_step", False):
         return 1
     # In turns, all bins take as much of hosts' data, but moved data fills blocks of its own only.
+    # Ageing brings bins out of step.
     allocation = ftl["allocation"]
     is_in_step = (
-        is_known and allocation["streams"] == "separate" and allocation["choice"] != "most-free"
+        is_known
+        and "age" not in config["precondition"]
+        and allocation["streams"] == "separate"
+        and allocation["choice"] != "most-free"
     )
     return 0.5 if is_in_step else float(1 - 0.5 ** (1 / bins))
 

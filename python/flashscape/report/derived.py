@@ -19,7 +19,7 @@ def tables(figures: dict[str, Any], drive: dict[str, Any]) -> list[Rows]:
         _rows("Capacity", _capacity(figures["capacity"])),
         _rows("Organisation", _organisation(figures["organisation"])),
         *(
-            [_rows("Superblocks", _superblocks(figures["superblocks"]))]
+            [_rows("Superblocks", _superblocks(figures["superblocks"], figures["durations_ns"]))]
             if "superblocks" in figures
             else []
         ),
@@ -117,7 +117,7 @@ def _organisation(organisation: dict[str, Any]) -> list[tuple[str, str]]:
     ]
 
 
-def _superblocks(superblocks: dict[str, Any]) -> list[tuple[str, str]]:
+def _superblocks(superblocks: dict[str, Any], durations: dict[str, Any]) -> list[tuple[str, str]]:
     def members(width: int | None) -> str:
         return "no parity" if width is None else f"{width - 1} of data and 1 of parity"
 
@@ -127,6 +127,10 @@ def _superblocks(superblocks: dict[str, Any]) -> list[tuple[str, str]]:
         ("groups of dies", f"{superblocks['groups_of_dies']:,}"),
         ("erase blocks of a superblock", f"{superblocks['erase_blocks']:,}"),
         ("superblock", units.size(superblocks["bytes"])),
+        (
+            "an erase occupies",
+            f"all {superblocks['dies']:,} dies, for {units.duration(durations['erase'])}",
+        ),
         *((f"stripes of {source}", members(width)) for source, width in widths.items()),
         (
             "over-provisioning: spare / exported, if all data has the parity of collection",
@@ -248,6 +252,8 @@ def _limits(limits: dict[str, Any]) -> list[tuple[str, str]]:
 
 def _thresholds(drive: dict[str, Any], free: dict[str, int]) -> list[tuple[str, str]]:
     gc = drive["ftl"]["gc"]
+    if gc["pacing"] == "host-rate":
+        return _of_host_rate(gc, free)
     # In rounds, both thresholds are always equal.
     begins = {"begins, and goes before host writes, at": "background"}
     if gc["background"] != gc["foreground"]:
@@ -258,6 +264,19 @@ def _thresholds(drive: dict[str, Any], free: dict[str, int]) -> list[tuple[str, 
     rows = begins | {"stops at": "stop"}
     return [
         (text, f"{units.many(free[name], 'free block')} in a bin") for text, name in rows.items()
+    ]
+
+
+def _of_host_rate(gc: dict[str, Any], free: dict[str, int]) -> list[tuple[str, str]]:
+    blocks = {**free, "halfway": -(-(free["background"] + free["foreground"]) // 2)}
+    rows = {
+        "follows host writes below": "background",
+        "keeps up with them at": "halfway",
+        "goes before host writes at": "foreground",
+        **({"stops in idle gaps at": "stop"} if "idle_gap" in gc else {}),
+    }
+    return [
+        (text, f"{units.many(blocks[name], 'free block')} in a bin") for text, name in rows.items()
     ]
 
 

@@ -135,8 +135,8 @@ def comparison(compared: Comparison) -> RenderableType:
 
 def presets(known: dict[str, Preset]) -> RenderableType:
     """Return the presets as a list."""
-    body = [(preset.name, preset.about) for preset in known.values()]
-    return Sheet(Rows("", ("preset", "what it is"), body, 2))
+    body = [(preset.name, str(preset.version), preset.about) for preset in known.values()]
+    return Sheet(Rows("", ("preset", "version", "what it is"), body, 3))
 
 
 def table(content: Rows) -> RenderableType:

@@ -3,8 +3,8 @@
 use crate::config::DriveConfig;
 use crate::policies::rotation::Rotation;
 use ftl::{
-    AtOnce, BackgroundBegins, Blocking, GcConfig, Layout, PartialWrites, PoolId, ReserveUntil,
-    Thresholds,
+    AtOnce, BackgroundBegins, Blocking, GcConfig, Layout, Pacing, PartialWrites, PoolId,
+    ReserveUntil, Thresholds,
 };
 use nand::CopyBackPages;
 use settings::Problems;
@@ -61,6 +61,9 @@ fn check_begins(drive: &DriveConfig, gc: &GcConfig, problems: &mut Problems) {
     }
     if gc.reserve_until == Some(ReserveUntil::Stop) {
         problems.push(path, "a collection that goes on until it stops (ftl.gc.reserve_until is \"stop\") does not wait between two victims; choose background_begins = \"any-time\", or reserve_until = \"erase\"");
+    }
+    if gc.pacing == Pacing::HostRate {
+        problems.push(path, "collection at the rate of host writes (ftl.gc.pacing is \"host-rate\") works only while it owes moves, and then it does not wait; choose background_begins = \"any-time\", or another pacing");
     }
     if gc.background == gc.foreground && gc.idle_gap.is_none() {
         problems.push(path, "all collection is in the foreground (ftl.gc.background equals foreground), and that never waits; give a higher background, or choose background_begins = \"any-time\"");

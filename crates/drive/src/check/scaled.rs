@@ -81,11 +81,15 @@ mod tests {
     #[test]
     fn few_blocks_leave_collection_less_spare() {
         // As much spare as the preset, 16.3 %: of 100 blocks a bin 86 hold data, two are open and
-        // six are kept free. So some 6 of 86 are left for collection, and 14.4 % in the preset.
+        // five are kept free. So 7 of 86 are left for collection, and in the preset 14.7 %: of 504
+        // blocks 433.5 hold data.
         let blocks = ("geometry.blocks_per_plane", "100");
         let exported = ("ftl.over_provisioning", "{ spare = \"16.3 %\" }");
         let note = told(&[FOUR_DIES[0], FOUR_DIES[1], blocks, exported]).expect("a note");
         assert!(!note.contains("times smaller"), "{note}");
-        assert!(note.contains("as spare, and 14.4 % in dc-tlc"), "{note}");
+        assert!(
+            note.contains("collection can use 8.2 % of the data as spare, and 14.7 % in dc-tlc"),
+            "{note}"
+        );
     }
 }

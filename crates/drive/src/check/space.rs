@@ -9,7 +9,9 @@ use crate::experiment::Experiment;
 use crate::namespaces;
 use crate::precondition::filled_units;
 use engine::Streams;
-use ftl::{BinId, FactoryBlocks, Ftl, Layout, Lpn, PoolId, RESERVE, SetId, Stream, Thresholds};
+use ftl::{
+    BinId, FactoryBlocks, Ftl, Layout, Lpn, Pacing, PoolId, RESERVE, SetId, Stream, Thresholds,
+};
 use host::Region;
 use settings::{Problems, counted, each};
 use std::ops::Range;
@@ -98,6 +100,9 @@ pub fn check(
             ),
         );
     }
+    if config.gc.pacing == Pacing::HostRate && background == foreground {
+        problems.push(format!("{path}.pacing"), "collection at the rate of host writes needs a band of free space, and background equals foreground; raise background, by six blocks if the drive has as many to spare, or choose another pacing");
+    }
     if stop < background {
         problems.push(
             format!("{path}.stop"),
@@ -113,7 +118,7 @@ pub fn check(
     if !buffer::is_too_large(&experiment.drive, layout) {
         check_passable(experiment, layout, (&pools, start), &thresholds, problems);
     }
-    let spares = pools.iter().map(|pool| pool.spare(layout, background));
+    let spares = pools.iter().map(|pool| pool.spare(layout, thresholds.kept()));
     let spare_for_collection = spares.fold(f64::INFINITY, f64::min);
     Space { thresholds: [foreground, background, stop], spare_for_collection }
 }
@@ -140,9 +145,9 @@ fn check_passable(
 
 /// Spare that collection can use if everything exported holds data, as a share of the data.
 pub fn spare_if_full(experiment: &Experiment, layout: &Layout) -> f64 {
-    let [_, background, _] = Thresholds::new(&experiment.drive.ftl.gc, layout).in_blocks();
+    let kept = Thresholds::new(&experiment.drive.ftl.gc, layout).kept();
     let pools = pools(experiment, layout, Start::New, &full(layout));
-    pools.iter().map(|pool| pool.spare(layout, background)).fold(f64::INFINITY, f64::min)
+    pools.iter().map(|pool| pool.spare(layout, kept)).fold(f64::INFINITY, f64::min)
 }
 
 /// The threshold that a drive of a snapshot can never pass, if there is one, with its path.
@@ -168,9 +173,9 @@ fn shortage_of(
     thresholds: &Thresholds,
     start: Start<'_>,
 ) -> Option<(&'static str, String)> {
-    let [foreground, _, stop] = thresholds.in_blocks();
-    let stop = (!thresholds.may_end_early()).then_some(("stop", stop));
-    let reached = std::iter::once(("foreground", foreground)).chain(stop);
+    let [foreground, ..] = thresholds.in_blocks();
+    let last = (!thresholds.may_end_early()).then_some(thresholds.last());
+    let reached = std::iter::once(("foreground", foreground)).chain(last);
     // A threshold of no block at all is refused as such, and cannot be lowered.
     reached.filter(|(_, blocks)| *blocks > 0).find_map(|(what, blocks)| {
         let shortage = |pool: &Pool| pool.shortage(layout, blocks + 1).map(|short| (short, *pool));

@@ -69,6 +69,7 @@ pub fn summary(
         "precondition": precondition(&run.drives().histories[0]),
         "traces": traces(surveys),
         "notes": notes,
+        "preset": super::preset(experiment),
         "config": serde_json::to_value(experiment).expect("a configuration is plain data"),
     })
 }

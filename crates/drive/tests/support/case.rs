@@ -636,7 +636,10 @@ fn collection(text: &mut String, dice: &mut Dice<'_>, shape: &mut Shape) -> u64 
     if streaming || blocking != "plane" || !at_once.is_empty() {
         shape.rounds.clear();
     }
-    let pacing = dice.of(&["none", "proportional"]);
+    let pacing = match dice.of(&["none", "proportional", "host-rate"]) {
+        "host-rate" if background == foreground || !background_begins.is_empty() => "proportional",
+        pacing => pacing,
+    };
     writeln!(
         text,
         "gc = {{ victim = {victim}, background = \"{}\", foreground = \"{}\", stop = \"{}\", {idle_gap}{least_gain}{at_once}{background_begins}\

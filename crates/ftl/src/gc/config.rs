@@ -19,6 +19,10 @@ pub enum Pacing {
     /// Each batch that a host writes puts collection in debt by as many page moves as regain the
     /// batch's space. While collection is in debt, its operations go before host writes.
     Proportional,
+    /// Collection moves only what host writes put it in debt by. A batch that a host writes counts
+    /// for no moves at the background threshold, for as many as regain its space halfway to the
+    /// foreground threshold, and for twice as many there. Source: the rate limiter of [PBLK].
+    HostRate,
 }
 
 /// End of a reservation for garbage collection that is not preemptible.

@@ -1,6 +1,7 @@
 //! Thresholds at which collection starts, goes to the foreground and stops.
 
-use super::config::{GcConfig, Threshold};
+use super::band::Band;
+use super::config::{GcConfig, Pacing, Threshold};
 use crate::layout::Layout;
 use crate::streams::Stream;
 
@@ -60,6 +61,9 @@ pub struct Thresholds {
     /// Least units that a victim gains, in the background and in the foreground.
     least_gain: [u32; 2],
     ends_early: bool,
+    follow_hosts: bool,
+    /// True if collection works in idle gaps, too, up to the stop threshold.
+    idles: bool,
     units_per_block: u32,
 }
 
@@ -75,6 +79,8 @@ impl Thresholds {
                 layout.units_per_batch,
             ],
             ends_early: config.least_gain.is_some(),
+            follow_hosts: config.pacing == Pacing::HostRate,
+            idles: config.idle_gap.is_some(),
             units_per_block: layout.data_units(Stream::Host),
         }
     }
@@ -149,6 +155,36 @@ impl Thresholds {
             _ => None,
         }
     }
+    /// Free blocks of a bin that collection leaves to nobody: those of the background threshold. A
+    /// collection that follows hosts settles halfway to the foreground threshold.
+    pub fn kept(&self) -> u32 {
+        let [foreground, background, _] = self.in_blocks();
+        if self.follow_hosts { (foreground + background).div_ceil(2) } else { background }
+    }
+    /// The highest threshold up to which collection works, by its name, in free blocks.
+    pub fn last(&self) -> (&'static str, u32) {
+        match self.follow_hosts && !self.idles {
+            true => ("background", self.kept()),
+            false => ("stop", self.stop.blocks(self.units_per_block)),
+        }
+    }
+    /// True if collection follows host writes over the band of [`Thresholds::band`].
+    #[inline]
+    pub fn follow_hosts(&self) -> bool {
+        self.follow_hosts
+    }
+    /// The band from the foreground to the background threshold, for space that counts the pages of
+    /// `open` open blocks. A threshold in blocks does not count them, and half a block of each is free
+    /// in the mean.
+    pub fn band(&self, open: u32) -> Band {
+        let units = |limit| match limit {
+            Limit::Blocks(blocks) => {
+                blocks * self.units_per_block + open * self.units_per_block / 2
+            }
+            Limit::Units(units) => units,
+        };
+        Band::new(units(self.foreground), units(self.background))
+    }
     /// The thresholds in free blocks: foreground, background, stop.
     pub fn in_blocks(&self) -> [u32; 3] {
         [self.foreground, self.background, self.stop]
@@ -170,6 +206,8 @@ mod tests {
                 stop: until,
                 least_gain: [1, 1],
                 ends_early: false,
+                follow_hosts: false,
+                idles: false,
                 units_per_block: 10,
             };
             // Collection takes victims until those in progress suffice.

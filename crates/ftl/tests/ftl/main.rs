@@ -2,6 +2,7 @@
 
 mod common;
 mod own_units;
+mod pace;
 mod parity;
 mod recovery;
 mod sets;

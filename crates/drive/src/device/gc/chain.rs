@@ -65,6 +65,9 @@ impl Gc {
     #[inline(always)]
     pub(in crate::device) fn chain_read(&mut self, base: &mut Base, id: OpId) -> bool {
         let bin = base.flash.op(id).bin;
+        if self.rests_at_pace(base, bin) {
+            return false;
+        }
         let Some((at, valid)) = self.next_valid_batch(base, bin) else { return false };
         let planes = base.space.ftl.layout.planes_of(valid);
         let class = base.class_of(bin);

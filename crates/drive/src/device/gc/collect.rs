@@ -26,6 +26,10 @@ impl Gc {
                 // It waited for its permit on the way to the stop threshold, or in an idle gap.
                 return self.collect(base, bin);
             }
+            if self.is_resting(bin) {
+                // Hosts have written since.
+                return self.collect(base, bin);
+            }
             // Its moves may have been parked nevertheless, as pages may be free in a block that
             // hosts write.
             return self.write_rest(base, bin);
@@ -73,6 +77,9 @@ impl Gc {
     /// Continues a bin's collection as far as it may go.
     pub(in crate::device) fn collect(&mut self, base: &mut Base, bin: BinId) {
         while self.jobs[bin].under_way() < self.config.window {
+            if self.rests_at_pace(base, bin) {
+                break;
+            }
             if self.jobs[bin].victim.is_none() && !self.next_victim(base, bin) {
                 break;
             }
@@ -309,8 +316,9 @@ impl Gc {
         for index in 0..base.flash.bins_of(group).len() {
             let bin = base.flash.bins_of(group)[index];
             let has_enough = base.space.ftl.has_enough(bin);
+            let rests = self.rests_at_pace(base, bin);
             let task = base.space.task_mut(bin);
-            if !has_enough && !task.running {
+            if !has_enough && (!task.running || rests) {
                 task.running = true;
                 self.jobs[bin].course = Course::Idle;
             }

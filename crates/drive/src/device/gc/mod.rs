@@ -7,6 +7,7 @@ mod gate;
 mod hold;
 mod job;
 mod moves;
+mod pace;
 mod permission;
 mod permits;
 mod pressure;

@@ -287,8 +287,7 @@ impl Gc {
         job.writes -= 1;
         // Scrubbing gains no space, so it pays no debt.
         if source == Source::Gc {
-            let task = base.space.task_mut(bin);
-            task.debt = task.debt.saturating_sub(count);
+            base.space.pay(bin, count);
         }
     }
 }

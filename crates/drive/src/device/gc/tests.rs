@@ -6,7 +6,7 @@ use crate::device::flash::op::{Class, Owner};
 use crate::device::flash::{Ask, Placement};
 use crate::device::gc::gate::{Leave, Maintenance};
 use crate::device::gc::why::Rest;
-use engine::Instant;
+use engine::{Instant, Span};
 use ftl::{BinChoice, BinId, BlockId, Level, Lpn, Untimed};
 use host::{Command, Kind, Priority};
 use metrics::Holder;
@@ -151,7 +151,41 @@ fn a_host_program_in_a_paced_bin_owes_moves() {
     let base = &mut device.base;
     let bound = base.flash.bind(&mut base.space, id);
     assert!(bound, "there is a page");
-    assert_eq!(base.space.task(BIN).debt, pace);
+    assert_eq!(base.space.task(BIN).debt, pace as i32);
+}
+
+#[test]
+fn a_collection_at_the_rate_of_hosts_moves_what_it_owes_and_rests() {
+    let five = "\"5 blocks\"";
+    let mut device = nearly_full(&[
+        ("ftl.gc.pacing", "\"host-rate\""),
+        ("ftl.gc.foreground", "\"1 blocks\""),
+        ("ftl.gc.background", five),
+        ("ftl.gc.stop", five),
+    ]);
+    let owing = |device: &mut Device, debt: i32| {
+        device.base.space.task_mut(BIN).debt = debt;
+        device.gc.collect_if_needed(&mut device.base, BIN);
+        let until = device.base.time.now + Span::from_ms(100);
+        device.advance(until);
+        let ftl = &device.base.space.ftl;
+        let victim = device.gc.jobs[BIN].victim.map(|block| block.0);
+        (victim, ftl.valid_units(BlockId(5)), device.base.space.task(BIN).debt)
+    };
+    // It learns its price by the first victim, of which it moves the first of four units: four moves
+    // gain twelve units.
+    assert_eq!(owing(&mut device, 0), (Some(5), 3, -1));
+    assert_eq!(device.base.space.ftl.price(BIN), 256 * 4 / 12);
+    assert_eq!(device.gc.why_rests(&device.base, BIN), Rest::HostWrites);
+    assert_eq!(owing(&mut device, 0), (Some(5), 3, 0), "it owes nothing");
+    assert_eq!(owing(&mut device, 2), (Some(5), 1, 0));
+    assert_eq!(owing(&mut device, 1), (Some(5), 0, 0), "the erase waits for the next debt");
+    let erases =
+        |device: &Device| device.base.flash.counters().commands(OpKind::Erase, Holder::Erase);
+    assert_eq!(erases(&device), 0);
+    // Six blocks are free then, more than the background threshold, so no other victim is chosen.
+    assert_eq!(owing(&mut device, 1), (None, 0, 1));
+    assert_eq!(erases(&device), 1);
 }
 
 #[test]

@@ -4,7 +4,7 @@ use crate::device::Base;
 use crate::device::gc::Gc;
 use crate::device::gc::gate::{Leave, Maintenance};
 use ftl::wear::Migration;
-use ftl::{BackgroundBegins, BinId, BlockId, Stream};
+use ftl::{BackgroundBegins, BinId, ONE, Stream};
 
 impl Gc {
     /// Chooses the next victim, of collection or of scrubbing.
@@ -99,7 +99,7 @@ impl Gc {
             self.reserve(base, bin);
         }
         let by_controller = base.space.odd_even && !base.space.copies_gain(bin, victim);
-        let pace = self.pace_of(base, victim);
+        let pace = base.space.ftl.price(bin) / ONE;
         let now = base.time.now;
         let job = &mut self.jobs[bin];
         debug_assert!(job.victim.is_none(), "a bin moves one victim at a time");
@@ -110,22 +110,6 @@ impl Gc {
         let task = base.space.task_mut(bin);
         (task.scrubs, task.pace) = (false, pace);
         true
-    }
-
-    /// Number of a victim's valid units that are moved for each batch of space that it gains: never
-    /// more than there are, because a victim gains at least a batch.
-    fn pace_of(&self, base: &Base, victim: BlockId) -> u32 {
-        let layout = &base.space.ftl.layout;
-        let valid = base.space.ftl.valid_units(victim);
-        let [host, moved] = [Stream::Host, Stream::Gc].map(|stream| layout.data_units(stream));
-        let gained = moved - valid;
-        let moves = u64::from(layout.units_per_batch) * u64::from(valid);
-        let moves = match host == moved {
-            true => moves,
-            // A batch of hosts takes another share of a block than a moved one.
-            false => moves * u64::from(moved) / u64::from(host),
-        };
-        moves.checked_div(u64::from(gained)).map_or(0, |moves| moves.min(valid.into()) as u32)
     }
 
     /// True if a second victim may be taken before the first is erased: both must fit into the free

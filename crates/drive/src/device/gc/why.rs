@@ -14,6 +14,8 @@ pub enum Rest {
     Burst(usize),
     /// Its turn, to move data of a block.
     Turn(BlockId),
+    /// Host writes, at whose rate it moves data.
+    HostWrites,
     /// One of the firmware's tasks, which others have.
     Task,
     /// The end of other programs of its NVM set, whose number is limited.
@@ -37,6 +39,7 @@ impl Gc {
             _ if self.jobs[bin].erases > 0 || base.awaits_task(Job::Collection(bin)) => Rest::Task,
             (Some(block), ..) => Rest::Readers(*block, ftl.reads_under_way(*block)),
             (_, Some(_), _) if self.jobs[bin].course.is_paused() && awaits() => Rest::Permit,
+            _ if self.rests_at_pace(base, bin) => Rest::HostWrites,
             (_, Some(block), _) => Rest::Turn(block),
             (.., erases) if (erases == 0 || self.backlogs[bin].awaits_turn) && awaits() => {
                 Rest::Permit

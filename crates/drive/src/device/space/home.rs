@@ -27,8 +27,10 @@ pub struct Home {
 pub struct Task {
     /// True from a threshold (or an idle gap) until enough is free.
     pub running: bool,
-    /// Units that a paced collection still owes to host writes.
-    pub debt: u32,
+    /// Units that a paced collection still owes to host writes. Below zero, it has moved more.
+    pub debt: i32,
+    /// The part of the debt that is less than a unit, in 256ths.
+    pub fraction: u32,
     /// Units whose moves gain as much space as a host's batch takes, from the last victim.
     pub pace: u32,
     /// True if the present victim, or the last one, is scrubbed.

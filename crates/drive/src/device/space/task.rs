@@ -2,24 +2,68 @@
 
 use crate::device::flash::op::{Op, Owner, Payloads};
 use crate::device::space::Space;
-use ftl::{Batch, BinId, BlockId, Level, Lpn, Pacing, Ppn, Stream};
+use crate::device::space::home::Task;
+use ftl::{Batch, BinId, BlockId, Level, Lpn, ONE, Pacing, Ppn, Stream};
+
+impl Task {
+    /// Whole units of an amount in 256ths. The rest is added to the next amount.
+    fn whole(&mut self, amount: u32) -> u32 {
+        let amount = amount + self.fraction;
+        self.fraction = amount % ONE;
+        amount / ONE
+    }
+}
 
 impl Space {
     /// Adds debt for a host's batch that is bound in a bin. Between the background and the
-    /// foreground threshold a paced collection owes the moves that gain as much space again; while
-    /// it owes some, it goes before host writes. Returns true if it does.
+    /// foreground threshold a paced collection owes moves that gain space again; while it owes some,
+    /// it goes before host writes. Returns true if it does.
     #[inline]
     pub(super) fn owe(&mut self, bin: BinId) -> bool {
         if self.pacing == Pacing::None || self.ftl.level(bin) == Level::Ample {
             return false;
         }
+        let follows = self.pacing == Pacing::HostRate;
+        let most = self.ftl.layout.most_data_units() as i32;
+        let moves = if follows { self.ftl.moves_owed(bin) } else { 0 };
         let task = &mut self.bins[bin].task;
-        task.debt = (task.debt + task.pace).min(self.ftl.layout.most_data_units());
-        if task.debt > 0 && !task.deferred.is_empty() {
-            // Defer: the program that ran up this debt is about to occupy these planes.
+        let moves = if follows { task.whole(moves) } else { task.pace };
+        task.debt = (task.debt + moves as i32).min(most);
+        if task.debt > 0 && (follows || !task.deferred.is_empty()) {
+            // A collection that follows hosts has rested. Deferred erases would come too late: the
+            // program that ran up this debt is about to occupy these planes.
             self.to_collect.push(bin);
         }
         task.debt > 0
+    }
+
+    /// Notes that collection has moved some units of a bin. One that follows hosts may be ahead of
+    /// them by a block.
+    #[inline]
+    pub(in crate::device) fn pay(&mut self, bin: BinId, units: u32) {
+        let least = match self.pacing {
+            Pacing::HostRate => -(self.ftl.layout.most_data_units() as i32),
+            Pacing::None | Pacing::Proportional => 0,
+        };
+        let task = &mut self.bins[bin].task;
+        task.debt = (task.debt - units as i32).max(least);
+    }
+
+    /// True if collection of a bin follows hosts and has moved all that it owes. It goes on if it is in
+    /// the foreground, if a program has found no page, or if it knows no victim yet.
+    #[inline]
+    pub(in crate::device) fn is_paid(&self, bin: BinId) -> bool {
+        self.pacing == Pacing::HostRate && self.has_paid(bin)
+    }
+
+    #[inline(never)]
+    fn has_paid(&self, bin: BinId) -> bool {
+        let home = &self.bins[bin];
+        home.task.debt <= 0
+            && home.parked.is_empty()
+            && self.ftl.price(bin) > 0
+            && self.ftl.level(bin) != Level::Foreground
+            && !self.is_starved(bin)
     }
 
     /// True if a block that is scrubbed delays foreground GC that an operation waits for, or that

@@ -353,6 +353,11 @@ impl Walk<'_> {
                     format!("block {} was moved and waits for {reads} of it to end", block.0);
                 (Some(block), words)
             }
+            Rest::HostWrites => {
+                let words =
+                    format!("the collection of bin {number} follows host writes, and owes no move");
+                (None, words)
+            }
             Rest::Turn(block) => {
                 let words = format!("the collection of block {} in bin {number} rests", block.0);
                 (Some(block), words)

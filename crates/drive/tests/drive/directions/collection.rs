@@ -349,11 +349,32 @@ fn both_end(scene: &Scene, dies: [u64; 2]) -> u64 {
 fn sharing_cases() -> Vec<Case> {
     vec![
         // The first opens a block. From the second on each owes a move, which takes
-        // 425 us; the fourth owes the erase, which comes after it.
+        // 425 us; the fourth owes the erase, which comes after it. At the rate of hosts, the band is 6 to
+        // 14 units: one and three blocks, and half of the open one. The second write finds 14 units and
+        // owes no move, the third finds 13 and owes a quarter, the fourth 12 and a half.
         of_collection("drive.ftl.gc.pacing", &thresholds(1, 3, 3))
             .given(&[set("geometry.blocks_per_plane", 9)])
             .see("four writes beside collection, us", four_writes)
-            .under([("none", [300, 600, 900, 1_200]), ("proportional", [300, 600, 1_325, 2_050])]),
+            .under([
+                ("none", [300, 600, 900, 1_200]),
+                ("proportional", [300, 600, 1_325, 2_050]),
+                ("host-rate", [300, 600, 900, 1_200]),
+            ]),
+        // Without hosts, a collection goes on until four blocks are free. It takes a victim of two valid
+        // pages, and then the block that the four writes have made invalid. At the rate of hosts it has
+        // moved one page, by which it knows its price.
+        of_collection("drive.ftl.gc.pacing", &thresholds(1, 3, 3))
+            .given(&[set("geometry.blocks_per_plane", 9)])
+            .see("pages moved after four writes", |scene| {
+                let mut bench = scene.bench();
+                let start = overwrite(&mut bench, [0, 1, 4, 5]);
+                (8..12).for_each(|n| {
+                    bench.submit(start, Kind::Write, page(0, n), PAGE);
+                });
+                bench.settle();
+                programs_begun(&bench)
+            })
+            .under([("none", 2), ("proportional", 2), ("host-rate", 1)]),
         // The write goes on until 300 us, and the valid page is moved until 725. The read
         // goes between its read and its write, or after the erase.
         of_collection("drive.ftl.gc.preemptible", &[])
