@@ -3,7 +3,8 @@
 use crate::device::Base;
 use crate::device::gc::Gc;
 use crate::device::gc::job::Course;
-use ftl::{BinId, Pacing, Ppn};
+use crate::device::tasks::{Job, Step};
+use ftl::{BinId, Pacing};
 
 impl Gc {
     /// True if a collection at the rate of host writes does not go on now. A collection that reserves
@@ -26,27 +27,39 @@ impl Gc {
             && !job.look
             && (between || !others_wait && !task.scrubs)
             && base.space.ftl.migration(bin).is_none()
+            && !self.lacks_space_to_scrub(base, bin)
+    }
+
+    /// True if collection works at the rate of host writes.
+    pub(super) fn follows_hosts(&self) -> bool {
+        self.config.pacing == Pacing::HostRate
     }
 
     /// True if a collection at the rate of host writes may rest in the middle of a victim.
     pub(super) fn is_resting(&self, bin: BinId) -> bool {
         let job = &self.jobs[bin];
-        self.config.pacing == Pacing::HostRate && job.victim.is_some() && job.under_way() == 0
+        self.follows_hosts() && job.victim.is_some() && job.under_way() == 0
     }
 
-    /// Leaves victims that are half moved, because the drive is shut down: no operation is under way.
+    /// Writes what resting collections have read, because the drive is shut down: an older victim may
+    /// wait for it. No operation is under way.
+    pub(in crate::device) fn write_what_rests(&mut self, base: &mut Base) {
+        for bin in base.space.bins() {
+            if self.is_resting(bin) && !self.jobs[bin].staged.is_empty() {
+                let begins = base.begins_program(Job::Collection(bin), Step::Program);
+                assert!(begins, "nothing else is under way");
+                self.write_staged(base, bin);
+            }
+        }
+    }
+
+    /// Leaves victims that are half moved, because the drive is shut down.
     pub(in crate::device) fn leave_victims(&mut self, base: &mut Base) {
         for bin in base.space.bins() {
-            if !self.is_resting(bin) || base.space.task(bin).scrubs {
-                continue;
+            if self.is_resting(bin) {
+                let victim = self.jobs[bin].victim.take().expect("it rests within a victim");
+                base.space.ftl.leave_victim(bin, victim);
             }
-            let victim = self.jobs[bin].victim.take().expect("it rests in the middle of a victim");
-            // What was read and not written is still valid where it was.
-            for [_, from] in std::mem::take(&mut self.jobs[bin].staged) {
-                let block = base.space.ftl.layout.block(Ppn(from));
-                base.space.ftl.end_read(block);
-            }
-            base.space.ftl.leave_victim(bin, victim);
         }
     }
 }

@@ -30,6 +30,8 @@ impl Device {
         self.gc.end_scrubbing(&mut self.base);
         self.end_idle_collection();
         self.end_what_is_due()?;
+        self.gc.write_what_rests(&mut self.base);
+        self.end_what_is_due()?;
         self.gc.leave_victims(&mut self.base);
         self.write_buffered(choice)?;
         if let Some(fault) = self.policy_fault() {

@@ -112,6 +112,10 @@ impl Gc {
             return false;
         }
         if !base.space.can_move(bin, Holder::Scrub) {
+            if self.follows_hosts() {
+                // A collection that rests goes on now.
+                base.space.look_at([bin]);
+            }
             return self.drop_invalid(base, bin);
         }
         if !base.begins_program(Job::Scrubbing(bin), Step::Program) {
@@ -127,6 +131,13 @@ impl Gc {
         let jobs = self.scrubber.as_ref().map(|scrubber| &scrubber.jobs);
         jobs.is_some_and(|jobs| jobs[bin].staged.len() >= whole)
             && base.space.can_move(bin, Holder::Scrub)
+    }
+
+    /// True if a block of a bin is being scrubbed, by scrubbing as a task of its own, and its data finds
+    /// no space.
+    pub(in crate::device::gc) fn lacks_space_to_scrub(&self, base: &Base, bin: BinId) -> bool {
+        let job = self.scrubber.as_ref().map(|scrubber| &scrubber.jobs[bin]);
+        job.is_some_and(|job| job.block.is_some()) && !base.space.can_move(bin, Holder::Scrub)
     }
 
     /// Drops units that were read and are not valid any more; returns true if there are some.
