@@ -12,6 +12,8 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from places import WAVES
+
 
 class Ended(NamedTuple):
     """The result of a command."""
@@ -74,7 +76,7 @@ _CONFIG: dict[str, Any] = {
             "blocks_per_plane": 64,
             "pages_per_block": 24,
         },
-        "ftl": {"over_provisioning": {"exported": "150 MiB"}},
+        "ftl": {"over_provisioning": {"exported": "150 MiB"}, "gc": WAVES},
         "buffer": {"size": "2 MiB"},
     },
     "precondition": {"fill": "random", "age": {"overwrites": 1.0}},
@@ -88,7 +90,7 @@ title = "small"
 [drive]
 preset = "dc-tlc"
 geometry = { channels = 2, dies_per_package = 1, blocks_per_plane = 64, pages_per_block = 24 }
-ftl = { over_provisioning = { exported = "150 MiB" } }
+ftl = { over_provisioning = { exported = "150 MiB" }, gc = { WAVES } }
 buffer = { size = "2 MiB" }
 
 [precondition]
@@ -103,4 +105,4 @@ queue_depth = 8
 [run]
 requests = 3000
 audit = true
-"""
+""".replace("WAVES", ", ".join(f'{key} = "{value}"' for key, value in WAVES.items()))

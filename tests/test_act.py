@@ -20,6 +20,7 @@ from flashscape.act.conditions import LIMITS, Service, Share
 from flashscape.act.load import LARGE_READS, LARGE_WRITES, SMALL_READS
 from flashscape.cli import ratings as report
 from flashscape.run import Silent
+from places import WAVES
 from test_bad_input import refused
 
 SMALL = {
@@ -30,7 +31,7 @@ SMALL = {
         "blocks_per_plane": 64,
         "pages_per_block": 24,
     },
-    "ftl": {"over_provisioning": {"exported": "150 MiB"}},
+    "ftl": {"over_provisioning": {"exported": "150 MiB"}, "gc": WAVES},
     "buffer": {"size": "2 MiB"},
 }
 """A drive of two dies, whose GC cycle is 6 MiB of writes."""

@@ -10,7 +10,7 @@ import pytest
 
 import flashscape as fs
 from flashscape.cli import amounts, collecting, replay
-from places import CAPTURED, ROOT, SMALL
+from places import CAPTURED, ROOT, SMALL, WAVES
 
 PROBABLY = "garbage collection will probably not begin in this replay"
 CANNOT = "garbage collection cannot begin in this replay"
@@ -52,7 +52,9 @@ def test_a_replay_that_hardly_collects_is_told_before_it(flashscape, few):
 
 def test_the_note_comes_before_ageing(config, few, tmp_path, capsys):
     config["workload"] = [{"name": "t", "trace": {"file": str(tmp_path / few)}}]
-    # The trace fits into the open blocks: 24 pages of 16 KiB on 4 planes.
+    # The trace fits into the open blocks: 48 pages of 16 KiB on 4 planes.
+    config["drive"]["geometry"]["pages_per_block"] = 48
+    config["drive"]["ftl"]["over_provisioning"]["exported"] = "300 MiB"
     experiment = fs.Experiment.from_dict(config)
     seen = []
 
@@ -74,7 +76,8 @@ def test_nothing_is_told_of_a_replay_that_writes_enough(flashscape, options):
 
 def test_repetitions_count(flashscape, few):
     command = ("replay", few, "--drive=dc-tlc", *SMALL, "--age=1", "--json")
-    assert "writes 4.10 MB" in flashscape(*command, "--set=workload[0].trace.repeat=5").err
+    # Two bins out of step take 1 - 0.5 ** (1 / 2) of the round of 12.6 MB: 3.69 MB.
+    assert "writes 1.64 MB" in flashscape(*command, "--set=workload[0].trace.repeat=2").err
     assert PROBABLY not in flashscape(*command, "--set=workload[0].trace.repeat=20").err
 
 
@@ -102,7 +105,7 @@ def test_reads_alone_are_told_of_an_aged_drive_only(flashscape, tmp_path):
 def pgbench(**changes):
     """An experiment with the captured pgbench on the whole of dc-tlc."""
     trace = {"name": "t", "trace": {"file": str(CAPTURED / "pgbench.csv.gz")}}
-    drive = {"preset": "dc-tlc"}
+    drive = {"preset": "dc-tlc", "ftl": {"gc": WAVES}}
     filled = {"fill": "sequential", **changes}
     return {"drive": drive, "precondition": filled, "workload": [trace]}
 
@@ -126,7 +129,7 @@ def test_blocks_are_made_smaller_only_in_the_last_remedy():
 
 def test_a_drive_keeps_as_many_dies_as_the_writes_fill():
     workload = {"name": "w", "reads": "0 %", "arrivals": {"process": "constant", "rate": "1 kIOPS"}}
-    config = pgbench(age={"overwrites": 1})
+    config = pgbench(age={"overwrites": 1}, in_step=True)
     # A block is 2112 pages of 16 KiB on 4 planes, 138.4 MB. 1.5 GB are 5 blocks of each of 2 dies.
     wanted = {"stop": {"bytes": "1500 MB"}}
     config["workload"] = [{**workload, **wanted}]
@@ -156,7 +159,7 @@ def sixteen_bins(writes, age, **ftl):
         "drive": {
             "preset": "dc-tlc",
             "geometry": geometry,
-            "ftl": {"over_provisioning": {"exported": "1 GiB"}, **ftl},
+            "ftl": {"over_provisioning": {"exported": "1 GiB"}, "gc": WAVES, **ftl},
             "buffer": {"size": "1 MiB"},
         },
         "precondition": {"fill": "random", "age": {"overwrites": age}},
@@ -172,19 +175,23 @@ def sixteen_bins(writes, age, **ftl):
     }
 
 
-AT_ONCE = {"background": "6 blocks", "stop": "6 blocks"}
-PAGES = {"foreground": "6 % of pages", "background": "10 % of pages", "stop": "10 % of pages"}
+AT_ONCE = {**WAVES, "stop": "6 blocks"}
+PAGES = {
+    "pacing": "proportional",
+    "foreground": "6 % of pages",
+    "background": "10 % of pages",
+    "stop": "10 % of pages",
+}
 
 
 @pytest.mark.parametrize(
     ("writes", "age", "ftl", "words"),
     [
-        # 12.6 MB are half of a round in which all bins open a block together.
-        (700, 1, {"gc": AT_ONCE}, "will probably not"),
+        # A share of 1 - 0.5 ** (1 / 16) of a round of 25.2 MB has one of the bins open a block.
+        (60, 1, {"gc": AT_ONCE}, "will probably not"),
         (1600, 1, {"gc": AT_ONCE}, None),
-        # A sixteenth of a block has 1 - 0.5 ** (1 / 16) of the bins open one.
         (60, 1, {"allocation": {"streams": "shared"}}, "will probably not"),
-        (400, 1, {"allocation": {"streams": "shared"}}, None),
+        (400, 1, {"allocation": {"streams": "shared"}, "gc": AT_ONCE}, None),
         (400, 1, {"gc": PAGES}, None),
         # 960 good blocks, 5 in 1000 of them bad; 8 in each bin are kept; 1.05 GiB are written.
         (700, 0.05, {"gc": PAGES}, "cannot"),
@@ -282,7 +289,7 @@ def test_a_check_tells_of_a_run_that_cannot_collect(flashscape, tmp_path):
 
 
 def test_a_check_of_a_trace_tells_the_same(flashscape, tmp_path):
-    (tmp_path / "e.json").write_text(json.dumps(pgbench(age={"overwrites": 1})))
+    (tmp_path / "e.json").write_text(json.dumps(pgbench(age={"overwrites": 1}, in_step=True)))
     assert "garbage collection will probably not begin" in flashscape("check", "e.json").out
 
 

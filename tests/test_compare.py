@@ -492,7 +492,7 @@ def test_several_sides_are_each_compared_with_the_first(open_loop):
 
 def _unpreemptible_drive(config: dict) -> dict:
     drive = copy.deepcopy(config["drive"])
-    drive["ftl"]["gc"] = {"preemptible": False}
+    drive["ftl"]["gc"] = {**drive["ftl"]["gc"], "preemptible": False}
     return drive
 
 

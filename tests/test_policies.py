@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import signal
 import subprocess
 import sys
@@ -14,7 +15,7 @@ import pytest
 import flashscape as fs
 from flashscape import catalogue
 from flashscape.experiment import Unchecked
-from places import ROOT
+from places import ROOT, WAVES
 
 VICTIM = "drive.ftl.gc.victim"
 ROUTING = "drive.scheduler.read_routing"
@@ -330,9 +331,10 @@ def policy_file(tmp_path, experiment_file):
         (tmp_path / "policy.py").write_text(textwrap.dedent(text), encoding="utf-8")
         named = f'{{ policy = "python", file = "{file}", function = "{function}" }}'
         text = experiment_file.read_text(encoding="utf-8")
+        pace = "".join(f'{key} = "{value}"\n' for key, value in WAVES.items())
         experiment_file.write_text(
-            text.replace("[precondition]", f"[drive.ftl.gc]\nvictim = {named}\n\n[precondition]")
-            .replace('ftl = { over_provisioning = { exported = "150 MiB" } }\n', "")
+            re.sub(r"^ftl = .*\n", "", text, flags=re.MULTILINE)
+            .replace("[precondition]", f"[drive.ftl.gc]\nvictim = {named}\n{pace}\n[precondition]")
             .replace("buffer = {", 'ftl.over_provisioning.exported = "150 MiB"\nbuffer = {'),
             encoding="utf-8",
         )

@@ -11,6 +11,7 @@ import pytest
 import flashscape as fs
 from flashscape import deciders, remedies
 from flashscape.causes import by_cause
+from places import WAVES
 
 BASE = {
     "drive": {
@@ -22,7 +23,7 @@ BASE = {
             "blocks_per_plane": 40,
             "pages_per_block": 48,
         },
-        "ftl": {"over_provisioning": {"reserved": "30 %"}},
+        "ftl": {"over_provisioning": {"reserved": "30 %"}, "gc": WAVES},
         "buffer": {"size": "1 MiB"},
     },
     "precondition": {"fill": "random", "age": {"overwrites": 2.0}},

@@ -156,7 +156,7 @@ def test_a_snapshot_of_an_experiment_that_names_one_is_of_that_drive(config, fil
 
 def test_the_drive_of_the_snapshot_is_checked_and_not_the_experiments(config, aged):
     # 2 x 64 blocks of 96 units, of which 9600 hold data: half a bin of 4 planes is free.
-    config["drive"]["ftl"]["gc"] = {"background": "29 blocks", "stop": "30 blocks"}
+    config["drive"]["ftl"]["gc"].update(background="29 blocks", stop="30 blocks")
     config["workload"][0]["region"] = {"size": "1 MiB"}
     filled = config.pop("precondition")
     with pytest.raises(fs.ConfigError) as caught:

@@ -12,6 +12,7 @@ from flashscape.fleet.windows import WindowMerger
 from flashscape.report.sets import pressure, window_ends, window_warnings, windows
 from flashscape.report.text import explanation, plain
 from flashscape.terminal import Page
+from places import WAVES
 
 MS = 1_000_000
 
@@ -26,7 +27,7 @@ DRIVE = {
     },
     "ftl": {
         "over_provisioning": {"reserved": "30 %"},
-        "gc": {"foreground": "2 blocks", "background": "4 blocks", "stop": "6 blocks"},
+        "gc": {**WAVES, "foreground": "2 blocks", "background": "4 blocks", "stop": "6 blocks"},
         "windows": {"dtwin": "1 s", "ndwin_low": "1 ms", "ndwin_high": "100 ms"},
     },
     "buffer": {"durability": "none"},

@@ -60,7 +60,6 @@ pub fn summary(
         seconds: (!is_untimed).then(|| measured.span().as_secs_f64()),
         records_holds: run.device().records_holds(),
     };
-    let busy = |shares: &[f64]| if is_untimed { Value::Null } else { spread(shares) };
     let steady = match is_untimed {
         true => steady::untimed(),
         false => steady::verdicts(run, checked.layout.bins),
@@ -87,10 +86,7 @@ pub fn summary(
         // Only in a run of several drives.
         "array": Value::Null,
         "wear": wear(&[run.device().ftl()], &experiment.drive.nand, measured),
-        "utilisation": {
-            "units": busy(&measured.unit_utilisation()),
-            "channels": busy(&measured.channel_utilisation()),
-        },
+        "utilisation": utilisation(measured, is_untimed),
         "steady_state": steady,
         "worn_out_bytes": run.worn_out(),
         "starvation": starvation::of_run(run),
@@ -105,6 +101,15 @@ pub fn summary(
         "notes": notes,
         "preset": preset(experiment),
         "config": serde_json::to_value(experiment).expect("a configuration is plain data"),
+    })
+}
+
+/// Shares of the counted time in which units and channels were busy.
+fn utilisation(measured: &Measured, is_untimed: bool) -> Value {
+    let busy = |shares: &[f64]| if is_untimed { Value::Null } else { spread(shares) };
+    json!({
+        "units": busy(&measured.unit_utilisation()),
+        "channels": busy(&measured.channel_utilisation()),
     })
 }
 

@@ -35,7 +35,12 @@ BLOCK_UNITS = PAGES_PER_BLOCK * PROGRAM_UNITS
 CHANNEL_TURN = DIES * BLOCK_UNITS
 """Mapping units that fill a block of each die of a channel: a cycle of collection."""
 
-_GC: dict[str, Any] = {"background": "3 blocks", "foreground": "2 blocks", "stop": "3 blocks"}
+_GC: dict[str, Any] = {
+    "background": "3 blocks",
+    "foreground": "2 blocks",
+    "stop": "3 blocks",
+    "pacing": "proportional",
+}
 """Thresholds near the preset's shares of its 504 blocks. Collection of a die ends a block above
 the threshold where it begins, so that a cycle is a block."""
 
