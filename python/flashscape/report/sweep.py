@@ -214,9 +214,9 @@ def _notes(sweep: Sweep) -> list[str]:
     ranked = sorted(alike.values(), key=len, reverse=True)
     lines = []
     for found in ranked[:_NOTES_MOST]:
-        such_as = ", such as" if len(set(found)) > 1 else ""
+        example = ", for example" if len(set(found)) > 1 else ""
         lines.append(
-            f"note ({len(found)} of {units.many(len(sweep), 'point')}){such_as}: {found[0]}"
+            f"note ({len(found)} of {units.many(len(sweep), 'point')}){example}: {found[0]}"
         )
     if (more := len(ranked) - _NOTES_MOST) > 0:
         lines.append(f"and {units.many(more, 'more note')}, in the column notes")
