@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import tomllib
 
 import polars as pl
 import pytest
@@ -21,6 +22,31 @@ def test_run_prints_a_summary_and_writes_results(experiment_file, flashscape, tm
     tables = {"latency", "blame", "bands", "series", "wear", "units", "slowest"}
     assert written == {f"{name}.parquet" for name in tables} | {"summary.json"}
     assert pl.read_parquet(tmp_path / "out" / "latency.parquet")["requests"].sum() == 3000
+
+
+def test_a_run_without_a_directory_says_that_nothing_is_saved(experiment_file, flashscape):
+    ended = flashscape("run", experiment_file)
+    assert ended.out.endswith(
+        "These results were not saved. --out DIR saves them, for `flashscape explain` and `plot`.\n"
+    )
+
+
+def test_reads_without_data_have_a_column_if_there_are_any(experiment_file, flashscape):
+    full = flashscape("run", experiment_file).out
+    assert "no data" not in full
+    # 500 reads of a mapping unit each, on a drive that nothing was written to.
+    table = tomllib.loads(experiment_file.read_text("utf-8"))
+    del table["precondition"]
+    file = experiment_file.with_name("empty.json")
+    file.write_text(json.dumps(table), encoding="utf-8")
+    changes = ("--set=run.requests=500", "--set=workload[0].reads=100 %")
+    empty = flashscape("run", file, *changes).out
+    title, head, _, row, *_ = empty[empty.index("Requests (") :].splitlines()
+    assert (
+        title == "Requests (no data: mapping units read that were never written, or were trimmed)"
+    )
+    assert head.split()[-2:] == ["no", "data"]
+    assert row.split()[-1] == "500"
 
 
 def test_json_is_the_summary_and_nothing_else(experiment_file, flashscape):

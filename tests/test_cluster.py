@@ -591,8 +591,8 @@ def test_options_that_mean_nothing(flashscape, experiment_file, tmp_path):
     somewhere = ("--cluster", "tcp://127.0.0.1:8786")
     for command, message in {
         ("sweep", "sweep.toml", "--dry-run"): "--dry-run runs nothing",
-        ("sweep", "--show", "out"): "--show prints what is there",
-        ("act", "dc-tlc", "-k", "3"): "--cluster is of a search",
+        ("sweep", "--show", "out"): "--show prints saved results",
+        ("act", "dc-tlc", "-k", "3"): "--cluster controls the search",
     }.items():
         ended = flashscape(*command, *somewhere)
         assert (ended.status, ended.out) == (2, "")

@@ -414,7 +414,14 @@ def test_several_runs_are_drives_and_equal_ones_are_told(flashscape, place):
 @pytest.mark.parametrize(
     ("arguments", "status", "phrases"),
     [
-        (("bare",), 1, ["keeps no reads", "--requests DIR/requests.parquet"]),
+        (
+            ("bare",),
+            1,
+            [
+                "has no log of its reads (requests.parquet is missing)",
+                "--requests DIR/requests.parquet",
+            ],
+        ),
         (("lone",), 1, ["of its NVM sets, NVM set 1 has reads", "two sources"]),
         (("lone", "--over", "initiators"), 1, ["of its initiators, one reads"]),
         (("sets", "--over", "drives"), 1, ["one run is one drive", "--over sets"]),

@@ -138,6 +138,11 @@ def test_the_command_tells_how_to_run_the_slowest_drive_alone(
     assert flashscape(*words[1:], "--out", "alone").status == 0
     fleet = fs.Fleet.load(tmp_path / "out")
     number = fleet.spread["read_p99_9_ns"]["most_drive"]
+    told = flashscape("explain", "out").err
+    assert "out: is a fleet" in told
+    assert "--set clone.number=N" in told
+    told = flashscape("fleet", "--show", "alone").err
+    assert "alone: has no results of a fleet (fleet.json); name a directory" in told
     alone = fs.Result.load(tmp_path / "alone")
     assert plain(alone.summary) == plain(fleet.result(number).summary)
 

@@ -681,7 +681,14 @@ def test_options_of_the_command_are_checked(flashscape, tmp_path):
         assert message in ended.err
         assert "Traceback" not in ended.err
     assert (tmp_path / "job.fio").read_text() == "[a]\nsize=1m\n"
-    assert "no preset" in flashscape("import-fio", "job.fio", "--drive=atc91").err
+    wrong = (("--drive=atc91",), "drive atc91: 1 problem", 'drive.preset: no preset "atc91"')
+    key = ("--drive=atc19", "--set=drive.ftl.unti=8 KiB")
+    for options, head, fault in (wrong, (key, "drive atc19: 1 problem", "drive.ftl.unti: unknown")):
+        told = flashscape("import-fio", "job.fio", *options).err
+        assert told.splitlines()[0] == f"error: {head}"
+        assert fault in told
+        # The user has written no line of a configuration.
+        assert "line" not in told
 
 
 def test_every_option_has_one_fate():

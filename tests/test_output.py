@@ -36,6 +36,14 @@ def test_a_disk_that_is_full_already_is_found_before_the_run(experiment_file, tm
     assert ended.stdout == ""
 
 
+def test_a_directory_that_cannot_be_made_is_named(experiment_file, flashscape):
+    if not Path("/proc/self").exists():
+        pytest.skip("no /proc is here, in which nobody can make a directory")
+    ended = flashscape("run", experiment_file, "--out", "/proc/out")
+    refused(ended, 1, "/proc/out: results cannot be saved there (No such file or directory)")
+    assert "choose another directory" in ended.err
+
+
 def test_a_file_system_without_locks_is_named(monkeypatch, tmp_path):
     def flock(_file, _operation):
         raise OSError(errno.ENOSYS, "Function not implemented")

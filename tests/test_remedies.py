@@ -46,7 +46,7 @@ WAITS = {
     "drive.scheduler.suspension": ("read", "erases"),
     "drive.scheduler.program_suspension": ("read", "host programs"),
     "drive.scheduler.bypass": ("read", "host programs"),
-    "drive.ftl.gc.preemptible": ("read", "withheld flash"),
+    "drive.ftl.gc.preemptible": ("read", "reserved flash"),
     "drive.ftl.gc.pacing": ("write", None),
 }
 """Kind and cause whose wait must become shorter; for pacing, the wait of the slowest writes."""
@@ -230,11 +230,11 @@ def test_no_free_space_names_thresholds_and_spare_space(writes):
 
 
 def withheld(states, **changes):
-    """Return the settings named for withheld flash on the drive with these changes."""
+    """Return the settings named for reserved flash on the drive with these changes."""
     experiment = fs.Experiment.from_dict(BASE).replace(
         {key.replace("__", "."): value for key, value in changes.items()}
     )
-    return deciders.sentences({"withheld flash"}, states, experiment.config["drive"])
+    return deciders.sentences({"reserved flash"}, states, experiment.config["drive"])
 
 
 def test_withheld_flash_names_what_withholds_it():
@@ -252,11 +252,11 @@ def test_withheld_flash_names_what_withholds_it():
 def test_waits_for_a_reservation_name_it_once():
     kept = {"drive.ftl.gc.preemptible": False}
     result = fs.run(fs.Experiment.from_dict(BASE).replace(kept))
-    paths = [line.split()[0] for line in remedies.sentences({"read": {"withheld flash"}}, result)]
+    paths = [line.split()[0] for line in remedies.sentences({"read": {"reserved flash"}}, result)]
     assert paths.count("drive.ftl.gc.preemptible") == 1, "the remedy, and not its decider too"
     assert "drive.scheduler.bypass" in paths
     # Writes spent no time in the states that those settings decide.
-    assert remedies.sentences({"write": {"withheld flash"}}, result) == []
+    assert remedies.sentences({"write": {"reserved flash"}}, result) == []
 
 
 def test_suspension_names_its_bounds():

@@ -100,7 +100,7 @@ def test_convert_refuses_what_would_be_lost(flashscape, trace, tmp_path):
     assert not (tmp_path / "out.trace").exists()
     drop = flashscape("trace", "convert", trace, "out.trace", "--to=mqsim", "--drop=trim,flush")
     assert (drop.status, drop.out) == (0, "out.trace: MQSim ASCII, 4 of 6 requests\n")
-    assert "left out as told: 1 trim\nleft out as told: 1 flush\n" in drop.err
+    assert "left out on request: 1 trim\nleft out on request: 1 flush\n" in drop.err
     written = (tmp_path / "out.trace").read_text()
     assert written.splitlines() == [
         "0 0 0 16 0",

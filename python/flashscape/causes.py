@@ -128,8 +128,8 @@ CAUSES = (
         ("wait_buffer", "wait_buffer_memory"),
     ),
     Cause(
-        "withheld flash",
-        "waiting for flash that is idle but kept for others",
+        "reserved flash",
+        "waiting for flash that is idle but reserved for other operations",
         "#d4b483",
         ("withheld_gc_reserved", "withheld_order"),
     ),

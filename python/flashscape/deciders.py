@@ -161,14 +161,14 @@ DECIDERS = (
     ),
     Decider(frozenset({"suspension"}), "drive.scheduler.suspension", _suspension),
     Decider(
-        frozenset({"withheld flash"}),
+        frozenset({"reserved flash"}),
         "drive.ftl.gc.preemptible",
         _reservation,
         frozenset({"withheld_gc_reserved"}),
         lambda drive: drive["ftl"]["gc"]["preemptible"] is False,
     ),
     Decider(
-        frozenset({"withheld flash"}),
+        frozenset({"reserved flash"}),
         "drive.scheduler.bypass",
         _order,
         frozenset({"withheld_order"}),

@@ -182,7 +182,7 @@ def _quick_ones(groups: list[Group]) -> list[str]:
             continue
         requests = sum(group.figures["requests"] for group in own)
         longest = units.duration(max(group.figures["latency_ns"]["max"] for group in own))
-        waiting = "hardly waited" if any(group.waits for group in own) else "waited for nothing"
+        waiting = "hardly waited" if any(group.waits for group in own) else "never waited"
         those = units.many(requests, f"{kind.replace('_', '-')} request")
         whose = own[0].initiator if len(own) == 1 else f"{len(own)} initiators"
         sentences.append(f"{whose}: {those} {waiting}; the slowest took {longest}.")

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from flashscape.explain import Explanation
     from flashscape.measured import Measured
 
+_FLEET = "fleet.json"
+"""Document of a fleet, whose package takes long to import."""
 _NAMED_MOST = 12
 
 _RESULTS = {
@@ -54,6 +56,11 @@ def explain(of: Measured | str | PathLike[str], *, everything: bool = False) -> 
 def load(directory: Path) -> Result:
     """Read the results of a run; raise OutputError for several runs and list them."""
     if not (directory / output.SUMMARY).exists():
+        if (directory / _FLEET).is_file():
+            raise OutputError(
+                f"{directory}: is a fleet, and its drives have summaries only; to examine drive N, "
+                "run the fleet's experiment alone with --set clone.number=N and --out"
+            )
         if (directory / MANIFEST).is_file():
             raise OutputError(_of_sweep(directory))
         if (directory / DOCUMENT).is_file():

@@ -297,7 +297,9 @@ def no_directory(folder: Path, error: OSError) -> OutputError:
             return dangling
         if each.exists() and not each.is_dir():
             return OutputError(f"{each}: is a file, and results go to a directory")
-    return OutputError(f"{folder}: no directory for results: {error.strerror}")
+    return OutputError(
+        f"{folder}: results cannot be saved there ({error.strerror}); choose another directory"
+    )
 
 
 def _dangling(path: Path) -> OutputError | None:

@@ -112,7 +112,7 @@ REMEDIES = (
         _scheme("bypass"),
     ),
     Remedy(
-        frozenset({"withheld flash", "GC programs", "GC reads", "erases"}),
+        frozenset({"reserved flash", "GC programs", "GC reads", "erases"}),
         _READS,
         "drive.ftl.gc.preemptible",
         "true",

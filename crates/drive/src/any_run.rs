@@ -22,7 +22,7 @@ pub enum AnyRun {
     Array(Box<ArrayRun>),
 }
 
-/// What a run begins with.
+/// The drive, or the drives, with which a run begins.
 pub enum Ready {
     /// One drive.
     One(Box<Prepared>),

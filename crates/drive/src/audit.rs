@@ -535,7 +535,7 @@ fn lane_of(layout: &Layout, at: Batch) -> usize {
     (at.block.0 * layout.lanes() + layout.lane(at.batch)) as usize
 }
 
-/// The same for a unit, and its place in the lane, which is written in its own order.
+/// Index of a unit's lane, and the unit's place in the lane, which is written in its own order.
 #[cold]
 fn place_in_lane(layout: &Layout, block: BlockId, place: u32) -> (usize, u32) {
     let (batch, slot) = layout.batch_and_slot(place);

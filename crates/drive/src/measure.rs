@@ -25,13 +25,13 @@ pub struct KindStats {
     pub untimed: u64,
     /// Mapping units read that had no data.
     pub unmapped: u64,
-    /// Requests that did not get all of their data, and mapping units that they did not get.
+    /// Requests that did not get all of their data.
     pub failed: u64,
-    /// See `failed`.
+    /// Mapping units that these requests did not get.
     pub failed_units: u64,
-    /// Reads that met collection, and those that waited for it.
+    /// Reads that met collection.
     pub met: u64,
-    /// See `met`.
+    /// Reads that waited for collection.
     pub blocked: u64,
     /// Blame by latency.
     pub bands: Bands,
@@ -105,14 +105,14 @@ pub struct Mark {
     /// Outstanding programs by NVM set; empty without a limit.
     pressure: Vec<PressureCounts>,
     tally: Tally,
-    /// The same by NVM set.
+    /// Tally of each NVM set.
     tallies: Vec<Tally>,
     units: Vec<Span>,
     channels: Vec<Span>,
     held: Option<Vec<Span>>,
 }
 
-/// What is measured beside requests: a drive, or the drives of an array together.
+/// A drive, or the drives of an array together, as a measurement sees them apart from requests.
 pub trait Measurable {
     /// The moment that it has reached.
     fn now(&self) -> Instant;
@@ -502,7 +502,7 @@ impl Measured {
         let (begin, end) = self.marks();
         end.tally.since(&begin.tally)
     }
-    /// Those of an NVM set.
+    /// Units and erases of an NVM set that were counted.
     pub fn tally_of(&self, set: SetId) -> Tally {
         let (begin, end) = self.marks();
         end.tallies[set.index()].since(&begin.tallies[set.index()])

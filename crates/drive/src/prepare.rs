@@ -214,8 +214,8 @@ fn preconditioned(
 
 /// Parts of a drive that do not act while it is filled and aged, which takes no time.
 const ASLEEP: [&str; 6] = ["preset", "concurrency", "scheduler", "buffer", "link", "firmware"];
-/// The same for collection: keys that decide when it works, and not which victims it chooses or how
-/// many.
+/// Keys of collection that do not act in that time: they decide when it works, and not which
+/// victims it chooses or how many.
 const ASLEEP_OF_GC: [&str; 9] = [
     "idle_gap",
     "preemptible",

@@ -153,24 +153,24 @@ pub struct Outage {
     /// Parts of that time, one after the other: reading the checkpoint, the metadata and the data
     /// that a capacitor saved, and erases.
     pub parts: [Span; 4],
-    /// Pages whose metadata was read, each plane's by itself, and the blocks that hold them.
+    /// Pages whose metadata was read, each plane's by itself.
     pub pages_scanned: u64,
-    /// See `pages_scanned`.
+    /// Blocks that hold these pages.
     pub blocks_scanned: u64,
     /// Pages of the checkpoint that were read.
     pub checkpoint_pages: u64,
-    /// Programs that were found half done, and erases.
+    /// Programs that were found half done.
     pub half_programmed: u32,
-    /// See `half_programmed`.
+    /// Erases that were found half done.
     pub half_erased: u32,
     /// Open blocks that were closed before they were full.
     pub closed_early: u32,
     /// Destination blocks of collection that were erased because collection had no other free
     /// space.
     pub undone: u32,
-    /// Mapping units that were found on flash, and in the data that a capacitor saved.
+    /// Mapping units that were found on flash.
     pub units: u32,
-    /// See `units`.
+    /// Mapping units that were found in the data that a capacitor saved.
     pub saved_units: u32,
     /// Bins in which wear-leveling was moving data to a worn block.
     pub migrating: u32,

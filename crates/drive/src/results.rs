@@ -119,7 +119,7 @@ fn preset(experiment: &Experiment) -> Value {
     preset.map_or(Value::Null, |of| json!({ "name": of.name, "version": of.version }))
 }
 
-/// What can be said of the requests of a run.
+/// Facts about the requests of a run that decide which figures they have.
 #[derive(Clone, Copy)]
 struct Scope {
     /// The counted time; `None` for an untimed run, which has no rates.

@@ -40,12 +40,11 @@ pub struct Tally {
     pub units: [u64; SOURCES],
     /// Blocks erased.
     pub erases: u64,
-    /// Erased victims of garbage collection. The units moved out of a victim are counted in
-    /// `moved` at its erase, so over any period no more units are moved than were in the erased
-    /// victims.
+    /// Erased victims of garbage collection.
     #[serde(default)]
     pub collected: u64,
-    /// See `collected`.
+    /// Units that were moved out of these victims, counted at the erase. So over any period no more
+    /// units are moved than were in the erased victims.
     #[serde(default)]
     pub moved: u64,
     /// Blocks retired since the drive was new.

@@ -63,9 +63,9 @@ pub struct FtlConfig {
     /// re-reads as it takes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub read_recovery: Option<ReadRecovery>,
-    /// The same for reads of workloads that choose another read recovery level of NVMe
-    /// (`workload.read_recovery_level`): `{ 15 = "none" }`. Level 4 is the default, `read_recovery`.
-    /// Default: the drive has that level only.
+    /// Next step for reads of workloads that choose another read recovery level of NVMe
+    /// (`workload.read_recovery_level`): `{ 15 = "none" }`. Level 4 is the default,
+    /// `read_recovery`. Default: the drive has that level only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub read_recovery_levels: Option<RecoveryLevels>,
     /// Scrubbing: rewriting blocks before their data decays. Default: none.

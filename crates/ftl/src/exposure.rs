@@ -38,7 +38,8 @@ impl Ftl {
         }
     }
 
-    /// What was programmed in no time was there before the present moment; free blocks have no age.
+    /// Begins the ages of data that was programmed in no time: it was there before the present
+    /// moment. Free blocks have no age.
     pub fn settle_ages(&mut self) {
         let states = self.blocks.state.as_slice();
         for (born, state) in self.blocks.born.as_mut_slice().iter_mut().zip(states) {

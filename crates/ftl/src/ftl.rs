@@ -60,7 +60,7 @@ pub struct Ftl {
     pub(crate) spares: Vec<u32>,
     pub(crate) victim_numbers: engine::Stream,
     pub(crate) bad_numbers: engine::Stream,
-    /// What each NVM set has apart; empty without sets.
+    /// State that each NVM set has apart; empty without sets.
     pub(crate) of_sets: Vec<OfSet>,
     /// Metadata for recovery from power cuts, if it is kept.
     pub(crate) persist: Option<Box<Persist>>,

@@ -189,8 +189,7 @@ impl Layout {
         Ok(Some(Stripes::new(width, strip, pools, logical)))
     }
 
-    /// The same layout with `count` more logical units above the host's, which the drive itself
-    /// writes.
+    /// Adds `count` logical units above the host's, which the drive itself writes.
     ///
     /// # Errors
     /// If the drive cannot hold them beside the host's.

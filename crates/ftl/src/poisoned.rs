@@ -39,7 +39,7 @@ impl Ftl {
             self.poison(to);
         }
     }
-    /// The same for all units of a batch, from their first.
+    /// Copies the poison of all units of a batch, from their first.
     #[cold]
     #[inline(never)]
     pub(crate) fn copy_poison_of(&mut self, from: Ppn, to: Ppn) {

@@ -165,7 +165,7 @@ pub struct BySet<T> {
 }
 
 impl<T> BySet<T> {
-    /// What `make` returns for each of `count` sets.
+    /// Makes a value for each of `count` sets.
     pub fn from_fn(count: u32, mut make: impl FnMut(SetId) -> T) -> Self {
         let first = make(SetId(0));
         Self { first, others: (1..count).map(|set| make(SetId(set))).collect() }
@@ -178,7 +178,7 @@ impl<T> BySet<T> {
         assert!(self.others.is_empty(), "it belongs to the whole drive");
         &self.first
     }
-    /// The same, to be changed.
+    /// The value of the only set, to be changed.
     ///
     /// # Panics
     /// If there are several.

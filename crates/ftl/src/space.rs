@@ -270,7 +270,7 @@ impl Ftl {
         self.scrubs_to
     }
 
-    /// What the policy of scrubbing needs besides the blocks.
+    /// Needs of the policy of scrubbing besides the blocks.
     pub fn scrub_needs(&self) -> Needs {
         self.scrub.as_ref().map(ScrubChoice::needs).unwrap_or_default()
     }

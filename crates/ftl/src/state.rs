@@ -67,7 +67,7 @@ pub struct Rest {
     spares: Vec<u32>,
     victim_numbers: engine::Stream,
     bad_numbers: engine::Stream,
-    /// What each NVM set has apart.
+    /// State that each NVM set has apart.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     of_sets: Vec<OfSet>,
     bins: Vec<RestOfBin>,

@@ -13,9 +13,9 @@ const BANDS_BITS: u32 = 6;
 pub struct Band {
     /// Number of requests.
     pub requests: u64,
-    /// Those that met collection, and those that waited for it, if that is recorded.
+    /// Requests that met collection, if that is recorded.
     pub met: u64,
-    /// See `met`.
+    /// Requests that waited for collection, if that is recorded.
     pub blocked: u64,
     /// Nanoseconds by [`crate::State`], summed over all of them.
     pub blame_ns: [u64; STATES],

@@ -84,7 +84,8 @@ pub struct Ledger {
     totals: Snapshot,
     /// Totals of the channel by holder at the time `since`, while the channel is awaited.
     channel: [Span; HOLDERS],
-    /// The same total of the time for which the idle channel was reserved.
+    /// Total of the time for which the idle channel was reserved, at the time `since`, while the
+    /// channel is awaited.
     reserved: Span,
     /// Time at which the resource becomes idle by itself.
     lapses: Instant,

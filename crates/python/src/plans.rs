@@ -46,7 +46,7 @@ pub fn lacks_asked(py: Python<'_>, function: &Function) -> Option<String> {
     (!has).then(|| format!("class {name} has no method asked(array, request), which a plan needs"))
 }
 
-/// What an exception of a plan means for the run.
+/// Turns an exception of a plan into the end of the run.
 fn stopped(py: Python<'_>, error: &PyErr) -> Stop {
     if error.is_instance_of::<PyKeyboardInterrupt>(py) {
         note_interrupt();
@@ -175,7 +175,7 @@ impl Plan {
     }
 }
 
-/// What a plan sees of the array.
+/// The array as a plan sees it.
 #[pyclass(frozen, get_all, module = "flashscape._flashscape")]
 pub struct ArrayView {
     /// Present time.
@@ -193,7 +193,7 @@ pub struct ArrayView {
     window_events: Option<Vec<Vec<&'static str>>>,
 }
 
-/// What a set guarantees for the rest of its deterministic window.
+/// Guarantees of a set for the rest of its deterministic window.
 #[pyclass(frozen, get_all, module = "flashscape._flashscape")]
 #[derive(Clone, Copy)]
 pub struct WindowEstimates {

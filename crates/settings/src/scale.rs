@@ -38,7 +38,7 @@ impl<'a> Unit<'a> {
         Self { name, factor, whole: None, hidden: false }
     }
 
-    /// The same unit, as a spelling that lists leave out.
+    /// Hides the unit, as a spelling that lists leave out.
     pub const fn hidden(self) -> Self {
         Self { hidden: true, ..self }
     }
@@ -67,13 +67,13 @@ impl<'a> Scale<'a> {
         Self { noun, example, units: Cow::Borrowed(units), positive: false, bare: None }
     }
 
-    /// The same scale, refusing zero.
+    /// Lets the scale refuse zero.
     pub const fn positive(mut self) -> Self {
         self.positive = true;
         self
     }
 
-    /// The same scale, with the unit that is proposed for a bare number.
+    /// Gives the scale the unit that is proposed for a bare number.
     pub const fn bare(mut self, unit: &'a str) -> Self {
         self.bare = Some(unit);
         self

@@ -19,7 +19,7 @@ const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 pub(crate) struct Lines {
     file: PathBuf,
     input: Input,
-    /// The same open file; its position tells the progress of reading.
+    /// A second handle of this file; its position tells the progress of reading.
     place: File,
     length: u64,
     buffer: Vec<u8>,

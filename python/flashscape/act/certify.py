@@ -257,8 +257,8 @@ def _so_far(found: Search) -> str:
 
     return (
         f"so far the highest that passes the performance test is {told(found.performance)}, the "
-        f"stress test {told(found.stress)}; no figures are kept (--save-drive keeps the aged drive "
-        "for --snapshot)"
+        f"stress test {told(found.stress)}; no figures are saved (--save-drive saves the aged "
+        "drive for --snapshot)"
     )
 
 

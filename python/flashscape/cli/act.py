@@ -22,19 +22,28 @@ if TYPE_CHECKING:
     "--multiplier",
     type=click.IntRange(min=1),
     metavar="N",
-    help="Run this multiplier alone; without it the highest that passes are searched for.",
+    help="Run this multiplier only. Without -k the highest ones that pass are searched for.",
 )
-@click.option("--step", type=click.IntRange(min=1), metavar="N", help="Try multiples of N. [1]")
-@click.option("--most", type=click.IntRange(min=1), metavar="N", help="Try no more. [1000]")
+@click.option(
+    "--step", type=click.IntRange(min=1), metavar="N", help="Search among multiples of N. [1]"
+)
+@click.option(
+    "--most",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Highest multiplier of the search. [1000]",
+)
 @click.option("--time", metavar="TIME", help="Measured time of all slices; default: as needed.")
-@click.option("--warm-up", metavar="TIME", help="Not counted, before it; default: as needed.")
+@click.option(
+    "--warm-up", metavar="TIME", help="Time before it, which is not counted; default: as needed."
+)
 @click.option(
     "--slices",
     type=click.IntRange(min=1),
     default=2,
     show_default=True,
     metavar="N",
-    help="Parts of the time, of which the worst decides.",
+    help="Parts of the measured time; the worst one decides.",
 )
 @click.option(
     "--threads",
@@ -55,7 +64,7 @@ if TYPE_CHECKING:
     "--overwrites",
     type=float,
     metavar="X",
-    help="Overwrite the filled drive so many times before. [1]",
+    help="Overwrite the filled drive X times before the test. [1]",
 )
 @options.overrides
 @click.option(
@@ -68,7 +77,7 @@ if TYPE_CHECKING:
     "--save-drive",
     type=options.Named(path_type=Path),
     metavar="FILE",
-    help="Keep the drive as it is before the test, for --snapshot.",
+    help="Save the drive as it is before the test, for --snapshot.",
 )
 @click.option("--jobs", type=click.IntRange(min=1), metavar="N", help="Processes; default: cores.")
 @options.cluster
@@ -162,11 +171,11 @@ def command(
 def _refuse_mixtures(multiplier: int | None, *, out: Path | None, **of_search: Any) -> None:
     if multiplier is None:
         if out is not None:
-            raise click.UsageError("--out keeps one run: it goes with -k")
+            raise click.UsageError("--out saves the results of one run; name that run with -k")
         return
     for name, given in of_search.items():
         if given is not None:
-            raise click.UsageError(f"--{name} is of a search: it does not go with -k")
+            raise click.UsageError(f"--{name} controls the search, and -k runs none; leave one out")
 
 
 def _print(found: Trial | Search) -> None:

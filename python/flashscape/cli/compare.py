@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     default=1,
     show_default=True,
     metavar="N",
-    help="Run each experiment with N seeds, from its own on, and pair runs by them.",
+    help="Run each experiment with N seeds, its own and the next ones; pair runs of a seed.",
 )
 @click.option(
     "--alpha",
@@ -58,7 +58,7 @@ if TYPE_CHECKING:
     "--out",
     type=options.Named(path_type=Path),
     metavar="DIR",
-    help="Keep all results and logs, and the comparison.",
+    help="Save all results and logs, and the comparison.",
 )
 @options.plot("DIR/comparison.svg and the tail.svg of each run")
 @documents.option("the comparison")

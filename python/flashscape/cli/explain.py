@@ -13,7 +13,7 @@ from flashscape.explain import explain
 @click.command("explain")
 @click.argument("directory", metavar="DIR", type=click.Path(path_type=Path))
 @click.option(
-    "--all", "everything", is_flag=True, help="Explain every initiator, not the worst of many."
+    "--all", "everything", is_flag=True, help="Explain every initiator, not only the worst ones."
 )
 def command(directory: Path, everything: bool) -> None:
     """Explain the latency tail of the run whose results are in DIR."""

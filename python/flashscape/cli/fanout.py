@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     callback=options.reads,
     default="1,10,100",
     metavar="1,10,100",
-    help="Reads of a stage; each number is a case. [1,10,100]",
+    help="Reads in each stage of a query; each number is a case. [1,10,100]",
 )
 @click.option("--stages", type=int, default=1, metavar="N", help="Stages of a query. [1]")
 @click.option("--queries", type=int, default=10_000, metavar="N", help="Sampled queries. [10000]")

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     "--fanout",
     callback=options.reads,
     metavar="1,10,100",
-    help="Sample queries that wait for the slowest of so many reads.",
+    help="Sample queries that wait for the slowest of this many reads.",
 )
 @click.option("--stages", type=int, metavar="N", help="Stages of a query, one after another. [1]")
 @click.option("--queries", type=int, metavar="N", help="Queries that are sampled. [10000]")
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     "--out",
     type=options.Named(path_type=Path),
     metavar="DIR",
-    help="Keep fleet.json and the drives; drives that have ended are not run again.",
+    help="Save fleet.json and the drives; finished drives are not run again.",
 )
 @options.plot("DIR/fleet.svg")
 @documents.option("all figures")
@@ -119,12 +119,14 @@ def command(
 
 def _refuse_with_show(*others: object) -> None:
     if any(each not in (None, False, ()) for each in others):
-        raise click.UsageError("--show prints what is there; it goes with --plot and --json")
+        raise click.UsageError(
+            "--show prints saved results; only --plot and --json can be combined with it"
+        )
 
 
 def _refuse_with_dry_run(cluster: str | None, document: Path | None, *, plot: bool) -> None:
     if cluster is not None or document is not None or plot:
-        raise click.UsageError("--dry-run runs nothing: not with --cluster, --json or --plot")
+        raise click.UsageError("--dry-run runs nothing; leave --cluster, --json and --plot out")
 
 
 def _say_where(out: Path, *, plot: bool, is_printed: bool) -> None:
@@ -141,7 +143,7 @@ def _say_alone(wanted: Wanted, fleet: Fleet) -> None:
 
     found = fleet.spread.get("read_p99_9_ns") or fleet.spread.get("write_p99_9_ns")
     if found is not None and (line := command(wanted, found["most_drive"])) is not None:
-        click.echo(f"The drive with the highest p99.9 alone: {line}")
+        click.echo(f"To run the drive with the highest p99.9 alone: {line}")
 
 
 def _word(path: Path) -> str:

@@ -58,7 +58,7 @@ def _cycles(_: click.Context, __: click.Parameter, text: str) -> list[int] | Non
     "--out",
     type=options.Named(path_type=Path),
     metavar="DIR",
-    help="Keep the runs and lifetime.json; finished runs are not run again.",
+    help="Save the runs and lifetime.json; finished runs are not run again.",
 )
 @options.plot("DIR/lifetime.svg")
 @documents.option("all figures")

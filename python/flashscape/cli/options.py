@@ -104,7 +104,7 @@ def snapshots(command: Command) -> Command:
             "--save-drive",
             type=Named(path_type=Path),
             metavar="FILE",
-            help="Keep the drive as it is after the run, to start others from it.",
+            help="Save the drive as it is after the run, to start other runs from it.",
         ),
         click.option(
             "--snapshot",
@@ -213,6 +213,6 @@ def refuse_plot(out: Path | None) -> None:
     from flashscape.errors import OutputError
 
     if out is None:
-        raise click.UsageError("--plot draws beside the results: it goes with --out")
+        raise click.UsageError("--plot draws next to the results; name their directory with --out")
     if not drawing.is_available():
         raise OutputError(f"no picture: {drawing.NOT_INSTALLED}")

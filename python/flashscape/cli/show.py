@@ -126,8 +126,8 @@ def _say_where(targets: Targets, printed: Printed, result: Measured) -> None:
     if out is None and any(file for _, file in files):
         return
     if out is None:
-        kept = "tables and `explain`" if result.untimed else "tables, `explain` and `plot`"
-        click.echo(f"\nNothing was kept. With --out DIR: {kept}.")
+        readers = "`flashscape explain`" if result.untimed else "`flashscape explain` and `plot`"
+        click.echo(f"\nThese results were not saved. --out DIR saves them, for {readers}.")
         return
     click.echo(f"\n{_where(out, result)}")
 

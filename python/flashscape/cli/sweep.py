@@ -22,7 +22,7 @@ _SHOWN_OF_DRY_RUN = 200
     "--out",
     type=options.Named(path_type=Path),
     metavar="DIR",
-    help="Keep results here, point by point; finished points are not run again.",
+    help="Save results here, point by point; finished points are not run again.",
 )
 @click.option("--jobs", type=click.IntRange(min=1), metavar="N", help="Processes; default: cores.")
 @options.cluster
@@ -34,10 +34,10 @@ _SHOWN_OF_DRY_RUN = 200
     metavar="DIR",
     help="Print results again.",
 )
-@click.option("--tables", is_flag=True, help="Keep the Parquet tables of every point, too.")
+@click.option("--tables", is_flag=True, help="Save the Parquet tables of every point, too.")
 @click.option("--skip-invalid", is_flag=True, help="Leave out impossible points and note them.")
-@click.option("--retry-failed", is_flag=True, help="Run points again that failed before.")
-@click.option("--no-sharing", is_flag=True, help="Fill and age a drive for each point.")
+@click.option("--retry-failed", is_flag=True, help="Run failed points of an earlier sweep again.")
+@click.option("--no-sharing", is_flag=True, help="Fill and age a separate drive for each point.")
 @options.percentiles
 @options.plot("DIR/sweep.svg, if one or two things vary")
 @click.option("--quiet", is_flag=True, help="No progress, no table.")
@@ -67,8 +67,9 @@ def command(
     if results is not None:
         others = (file, out, jobs, cluster, dry_run, tables, skip_invalid, retry_failed)
         if any((*others, no_sharing, quiet, overrides)):
-            with_it = "it goes with --plot and --percentiles alone"
-            raise click.UsageError(f"--show prints what is there; {with_it}")
+            raise click.UsageError(
+                "--show prints saved results; only --plot and --percentiles can be combined with it"
+            )
         return _show_again(results, percentiles, plot=plot)
     _check(percentiles, cluster, dry_run=dry_run)
     if file is None:
@@ -76,7 +77,9 @@ def command(
     if dry_run:
         return _list(file, out, jobs, overrides, skip_invalid=skip_invalid, share=not no_sharing)
     if out is None:
-        raise click.UsageError("results need a place: --out DIR (or look at it first: --dry-run)")
+        raise click.UsageError(
+            "name a directory for the results with --out DIR, or list the points with --dry-run"
+        )
     if plot:
         options.refuse_plot(out)
     from flashscape.sweep import SweepInterrupted, sweep_file
@@ -114,7 +117,7 @@ def _check(percentiles: str | None, cluster: str | None, *, dry_run: bool) -> No
 
         kept(percentiles)
     if dry_run and cluster is not None:
-        raise click.UsageError("--dry-run runs nothing: it does not go with --cluster")
+        raise click.UsageError("--dry-run runs nothing; leave --cluster out")
 
 
 def _status(swept: Sweep) -> int:

@@ -77,7 +77,7 @@ _memory = click.option(
     default=trace.MEMORY,
     show_default=True,
     metavar="SIZE",
-    help="For the footprint; what does not fit is sampled.",
+    help="Memory for the footprint; a larger footprint is sampled.",
 )
 _drop = click.option(
     "--drop", type=_kinds, metavar="KINDS", help="Leave out trim,flush or the like."
@@ -213,7 +213,9 @@ def convert(
 
 @command.command("describe", short_help="Write the statistics of a trace.")
 @click.argument("file", type=click.Path(path_type=Path))
-@click.option("--out", required=True, type=_out, metavar="FILE", help="Where it goes, as JSON.")
+@click.option(
+    "--out", required=True, type=_out, metavar="FILE", help="File for the statistics (JSON)."
+)
 @_format
 @options.reading
 @_memory
@@ -297,7 +299,7 @@ def _checked(choices: dict[str, Any]) -> dict[str, Any]:
 
 def _say_losses(done: dict[str, Any]) -> None:
     for kind, count in done["dropped"].items():
-        click.echo(f"left out as told: {count:,} {kind.replace('_', '-')}", err=True)
+        click.echo(f"left out on request: {count:,} {kind.replace('_', '-')}", err=True)
     if elsewhere := done.get("not_asked_for"):
         click.echo(f"not asked for (other devices or times): {elsewhere:,}", err=True)
     if rounded := done["rounded"]:

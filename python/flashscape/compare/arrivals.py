@@ -94,9 +94,10 @@ def _by_logs(run: Result, one: pl.LazyFrame, other: pl.LazyFrame) -> Arrivals:
     for row in found.filter(pl.col("differ") > 0).iter_rows(named=True):
         return Arrivals(
             "different",
-            f"The runs did not get the same requests: {row['differ']:,} of the {row['both']:,} "
-            f"requests of {row['initiator']} are other commands, from its request {row['first']} "
-            "on (another seed, another workload, or drives that export different capacities).",
+            f"The runs did not get the same requests: {_share(row['differ'], row['both'])} of "
+            f"{row['initiator']} have another kind, address or length in the other run, from "
+            f"request {row['first']:,} on (counted from 0, as in the logs). Usual reasons are "
+            "another seed, another workload, or drives of different exported capacities.",
         )
     loops = open_loops(run)
     moved = found.filter(pl.col("moved") > 0)
@@ -104,8 +105,9 @@ def _by_logs(run: Result, one: pl.LazyFrame, other: pl.LazyFrame) -> Arrivals:
         if is_open(row["initiator"], loops):
             return Arrivals(
                 "different",
-                f"The runs got the requests at different times: {row['moved']:,} of the "
-                f"{row['both']:,} requests of {row['initiator']} arrive at another time.",
+                f"The runs got the requests at different times: "
+                f"{_share(row['moved'], row['both'])} of {row['initiator']} arrive at another "
+                "time in the other run.",
             )
     alone = int(found["alone"].sum())
     rest = ""
@@ -120,6 +122,10 @@ def _by_logs(run: Result, one: pl.LazyFrame, other: pl.LazyFrame) -> Arrivals:
         f"The same {number} commands in the same order, but at different times: in a closed loop "
         f"each arrives when an earlier one has ended.{rest}",
     )
+
+
+def _share(some: int, both: int) -> str:
+    return f"all {both:,} requests" if some == both else f"{some:,} of the {both:,} requests"
 
 
 def _untimed(one: Result, other: Result) -> Arrivals:

@@ -54,7 +54,7 @@ def convert(path: Path, wishes: Wishes) -> Imported:
     """Turn a job file into an experiment; see :func:`flashscape.import_fio`."""
     faults = Faults()
     drive = _drive(wishes)
-    exported = Experiment.from_toml(_probe(drive)).derived["capacity"]["exported_bytes"]
+    exported = _exported(drive, wishes)
     jobs = _jobs(path, wishes, faults)
     wholes = _read(jobs, exported)
     bases = places.laid_out([(each.job, each.place) for each in wholes], exported)
@@ -140,6 +140,19 @@ def _value(text: str) -> written.Value:
     except tomllib.TOMLDecodeError:
         return text
     return value
+
+
+def _exported(drive: Table, wishes: Wishes) -> int:
+    """Return the drive's capacity in bytes; refuse a drive that is wrong itself."""
+    try:
+        experiment = Experiment.from_toml(_probe(drive))
+    except ConfigError as error:
+        # The lines are those of a text that the user has never seen.
+        name = f"drive {wishes.drive}"
+        own = [problem._replace(file=name, line=None) for problem in error.problems]
+        raise refusal(own) from error
+    exported: int = experiment.derived["capacity"]["exported_bytes"]
+    return exported
 
 
 def _probe(drive: Table) -> str:

@@ -118,6 +118,11 @@ class Fleet:
         try:
             document = json.loads((folder / DOCUMENT).read_text(encoding="utf-8"))
             frames = [pl.read_parquet(folder / name) for name in (DRIVES, LATENCY)]
+        except FileNotFoundError as error:
+            raise OutputError(
+                f"{folder}: has no results of a fleet ({DOCUMENT}); name a directory that "
+                "`flashscape fleet --out DIR` has written"
+            ) from error
         except OSError as error:
             raise OutputError(unread(folder / DOCUMENT, error)) from error
         except (ValueError, pl.exceptions.PolarsError) as error:

@@ -191,10 +191,7 @@ def _how_to_keep(run: Result) -> str:
             f"keeps arrival and latency of its reads ({READS}.parquet), but not their initiators, "
             f"so that it cannot be split; run its experiment with {_KEEP}"
         )
-    return (
-        f"keeps no reads that queries could ask for (no {REQUESTS} is there); run the experiment "
-        f"again with {_KEEP}"
-    )
+    return f"has no log of its reads ({REQUESTS} is missing); run the experiment again with {_KEEP}"
 
 
 def _has_table(run: Result) -> bool:

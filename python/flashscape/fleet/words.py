@@ -31,7 +31,7 @@ def _notes(document: dict[str, Any]) -> list[str]:
     """Return the notes of most drives."""
     found, count = document["notes"], document["drives"]
     lines = [
-        f"note ({each['drives']:,} of {units.many(count, 'drive')}), such as: {each['such_as']}"
+        f"note ({each['drives']:,} of {units.many(count, 'drive')}), for example: {each['such_as']}"
         for each in found[:_NOTES_MOST]
     ]
     if (more := len(found) - _NOTES_MOST) > 0:
@@ -46,7 +46,7 @@ def _failures(document: dict[str, Any]) -> list[str]:
     name, why = failed[0]
     return [
         f"note: {len(failed)} of {units.many(document['drives'], 'drive')} failed and are in no "
-        f"figure, such as {name}: {why}"
+        f"figure; for example, {name}: {why}"
     ]
 
 

@@ -82,7 +82,7 @@ def lifetime(
         except SweepInterrupted as interrupted:
             told = Interrupted(None, f"while running states of wear, {interrupted.where}")
             told.kept = (
-                interrupted.kept if out is not None else "nothing is kept (--out DIR keeps runs)"
+                interrupted.kept if out is not None else "nothing is saved (--out DIR saves runs)"
             )
             raise told from None
         life = Lifetime(task.limits, task.conditions, tuple(found))

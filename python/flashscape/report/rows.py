@@ -16,7 +16,7 @@ from flashscape.report.sets import endurance, pressure, sets, windows
 from flashscape.report.table import Rows
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from flashscape.causes import Cause
     from flashscape.measured import Measured
@@ -78,36 +78,43 @@ def requests(result: Measured) -> Rows:
     if result.untimed:
         return _asked(result)
     seconds = result.summary["counted_ns"] / 1e9
-    rows = [
-        (
-            name,
-            kind.replace("_", "-"),
-            f"{figures['requests']:,}",
+
+    def cells(figures: dict[str, Any]) -> tuple[str, ...]:
+        return (
             units.count(figures["iops"]),
             units.rate(figures["bytes"] / seconds if seconds else 0.0),
-            f"{figures['unmapped']:,}",
         )
-        for name, kind, figures in _with_all(result)
-    ]
-    head = ("initiator", "kind", "requests", "IOPS", "throughput", "unmapped")
-    return Rows("Requests", head, rows, 2)
+
+    return _requests(_with_all(result), ("IOPS", "throughput"), cells)
 
 
 def _asked(result: Measured) -> Rows:
-    rows = [
-        (
-            initiator["name"],
-            kind.replace("_", "-"),
-            f"{figures['requests']:,}",
-            units.size(figures["bytes"]),
-            f"{figures['unmapped']:,}",
-        )
+    groups = [
+        (initiator["name"], kind, figures)
         for initiator in result.summary["initiators"]
         for kind in KINDS
         if (figures := initiator[kind])["requests"]
     ]
-    head = ("initiator", "kind", "requests", "bytes", "unmapped")
-    return Rows("Requests", head, rows, 2)
+    return _requests(groups, ("bytes",), lambda figures: (units.size(figures["bytes"]),))
+
+
+def _requests(
+    groups: list[tuple[str, str, dict[str, Any]]],
+    head: tuple[str, ...],
+    cells: Callable[[dict[str, Any]], tuple[str, ...]],
+) -> Rows:
+    """Return a row for each group; the mapping units without data only if there are any."""
+    title, head = "Requests", ("initiator", "kind", "requests", *head)
+    rows = [
+        (name, kind.replace("_", "-"), f"{figures['requests']:,}", *cells(figures))
+        for name, kind, figures in groups
+    ]
+    if any(figures["unmapped"] for _, _, figures in groups):
+        title += " (no data: mapping units read that were never written, or were trimmed)"
+        head = (*head, "no data")
+        empty = [f"{figures['unmapped']:,}" for _, _, figures in groups]
+        rows = [(*row, units_read) for row, units_read in zip(rows, empty, strict=True)]
+    return Rows(title, head, rows, 2)
 
 
 def latencies(result: Measured, chosen: str | Iterable[float | str] | None = None) -> Rows:

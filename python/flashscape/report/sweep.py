@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -183,12 +184,18 @@ def steadiness(sweep: Sweep) -> list[str]:
         found = points.filter(points[reason].is_not_null())
         if found.is_empty():
             continue
-        such_as = f", such as {found['name'][0]}" if len(found) > 1 else f": {found['name'][0]}"
         lines.append(
             f"{figure.replace('_', ' ').capitalize()} is not known to be steady in {len(found):,} "
-            f"of {units.many(len(sweep), 'point')}{such_as}: {found[reason][0]}."
+            f"of {units.many(len(sweep), 'point')}. {_point(found, reason)}."
         )
     return lines
+
+
+def _point(found: pl.DataFrame, column: str) -> str:
+    """Return the name of the only point, or of one of several, and its text in a column."""
+    name = json.dumps(found["name"][0], ensure_ascii=False)
+    begin = "For example, point" if len(found) > 1 else "Point"
+    return f"{begin} {name}: {found[column][0]}"
 
 
 def _failed(why: str, names: list[str]) -> str:
@@ -207,9 +214,9 @@ def _notes(sweep: Sweep) -> list[str]:
     ranked = sorted(alike.values(), key=len, reverse=True)
     lines = []
     for found in ranked[:_NOTES_MOST]:
-        such_as = ", such as" if len(set(found)) > 1 else ""
+        example = ", for example" if len(set(found)) > 1 else ""
         lines.append(
-            f"note ({len(found)} of {units.many(len(sweep), 'point')}){such_as}: {found[0]}"
+            f"note ({len(found)} of {units.many(len(sweep), 'point')}){example}: {found[0]}"
         )
     if (more := len(ranked) - _NOTES_MOST) > 0:
         lines.append(f"and {units.many(more, 'more note')}, in the column notes")

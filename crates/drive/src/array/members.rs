@@ -20,7 +20,7 @@ pub struct Members {
 }
 
 impl Members {
-    /// Those of so many drives.
+    /// The members of so many drives.
     pub fn new(drives: u32, layout: &Layout) -> Self {
         let sets = layout.set_count();
         Self { sets, count: drives * sets, bytes: layout.exported_bytes() / u64::from(sets) }

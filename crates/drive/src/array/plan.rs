@@ -26,15 +26,15 @@ use stripes::Stripes;
 
 /// A plan and its state.
 pub enum Plan {
-    /// See [`PlanConfig::Mirror`].
+    /// A mirror ([`PlanConfig::Mirror`]).
     Mirror(Mirror),
-    /// See [`PlanConfig::Rails`] and [`PlanConfig::PingPong`].
+    /// Flash on Rails or ping-pong ([`PlanConfig::Rails`], [`PlanConfig::PingPong`]).
     Rails(Box<Rails>),
-    /// See [`PlanConfig::Rotation`].
+    /// Rotation with parity ([`PlanConfig::Rotation`]).
     Rotation(Box<Rotation>),
-    /// See [`PlanConfig::Leveling`].
+    /// Wear-leveling over members ([`PlanConfig::Leveling`]).
     Leveling(Box<Leveling>),
-    /// See [`PlanConfig::Python`].
+    /// A plan in Python ([`PlanConfig::Python`]).
     Outside(Box<Outside>),
 }
 

@@ -82,7 +82,7 @@ mod tests {
     const BYTES: u64 = 24;
 
     proptest! {
-        /// The same as an array with a number for each byte.
+        /// Ranges compared with an array that has a number for each byte.
         #[test]
         fn ranges_are_an_array_of_bytes(
             steps in proptest::collection::vec((0..BYTES, 1..9u64, 0..6u64, any::<bool>()), 0..40),

@@ -82,7 +82,7 @@ pub struct Serving {
 pub struct Requests {
     slab: Slab<HostId, HostRequest>,
     count: u64,
-    /// Those that change data.
+    /// Number of requests that change data.
     writes: u64,
 }
 

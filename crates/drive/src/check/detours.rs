@@ -61,7 +61,7 @@ impl Holds<'_> {
         let group = self.units.place(self.layout.first_plane(bin, 0)).group;
         vec![(group, erased.fold(0, |cells, place| cells | place.erase))]
     }
-    /// What reads of each plane of a bin need.
+    /// Cells that reads of each plane of a bin need.
     fn reads(&self, bin: BinId) -> impl Iterator<Item = Cells> {
         self.planes(bin).map(|plane| {
             let place = self.units.place(plane);

@@ -21,7 +21,7 @@ pub fn notes(
         Start::Found(found) => found.mapped_units == 0,
     };
     if is_empty {
-        notes.push("the drive is empty at first: reads of what was never written cost no flash time (they are counted as unmapped)".into());
+        notes.push("the drive is empty at first: reads of addresses that were never written take no flash time; results count these reads as having no data (unmapped)".into());
     }
     let drive = &experiment.drive;
     let is_asynchronous = |gang: nand::GangConfig| gang.control == GangControl::Asynchronous;

@@ -19,7 +19,7 @@ pub fn check(experiment: &Experiment, problems: &mut Problems) {
     refuse(PATH, of_others(experiment), otherwise, problems);
 }
 
-/// What a user of the limit may not have intended.
+/// Notes on effects of the limit that a user may not have intended.
 pub fn notes(experiment: &Experiment, layout: &Layout) -> Vec<String> {
     if experiment.drive.ftl.pressure.is_none() {
         return Vec::new();

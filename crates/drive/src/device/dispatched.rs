@@ -4,14 +4,14 @@ use crate::device::ids::RequestId;
 use ftl::{Lpn, Ppn};
 use metrics::Blame;
 
-/// What happens to a read that is dispatched, apart from the read.
+/// Consequences of a read's dispatch, apart from the read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Dispatch {
     #[default]
     Nothing,
     /// It is recorded if it meets collection.
     Records,
-    /// The same, and it may go round collection.
+    /// It is recorded, and it may go round collection.
     Routes,
 }
 

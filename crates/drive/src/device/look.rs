@@ -52,7 +52,7 @@ impl Device {
     pub fn scrub_counts(&self) -> Option<ScrubCounts> {
         self.gc.scrubbing().map(|turns| turns.iter().map(|turn| turn.counts()).sum())
     }
-    /// Those of scrubbing by NVM set, if there is any.
+    /// Counts of scrubbing by NVM set, if there is any.
     pub fn scrub_counts_of_sets(&self) -> Option<Vec<ScrubCounts>> {
         self.gc.scrubbing().map(|turns| turns.iter().map(|turn| turn.counts()).collect())
     }

@@ -52,9 +52,9 @@ pub struct Rebuilding {
 pub struct Progress {
     /// Units that have been rebuilt.
     pub units: u64,
-    /// The moments of its beginning and its end; none if it is not over.
+    /// The moment of its beginning.
     pub began: Option<Instant>,
-    /// See `began`.
+    /// The moment of its end; none if it is not over.
     pub ended: Option<Instant>,
     /// True if it ended because no flash has room for more.
     pub lacks_room: bool,

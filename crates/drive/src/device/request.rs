@@ -101,7 +101,7 @@ impl Request {
 pub struct Requests {
     // ---- constant ----
     firmware: FirmwareConfig,
-    /// What happens to reads that have waited for the write buffer when they are dispatched.
+    /// Consequences of the dispatch of reads that have waited for the write buffer.
     pub(in crate::device) dispatch: Dispatch,
     // ---- state ----
     slab: Slab<RequestId, Request>,
@@ -301,8 +301,8 @@ impl Requests {
             self.answer(id, at);
         }
     }
-    /// If all parts are done, charges the critical one's blame and returns the moment at which it
-    /// ended.
+    /// Charges the critical part's blame and returns the moment at which that part ended, if all
+    /// parts are done.
     pub fn settle(&mut self, id: RequestId, blames: &mut Blames) -> Option<Instant> {
         let parts = &self.slab[id].parts;
         if !parts.is_over() {

@@ -41,7 +41,7 @@ pub enum Stage {
 pub struct Standing {
     /// Its stage.
     pub stage: Stage,
-    /// The same in words: a clause.
+    /// Its stage in words: a clause.
     pub words: String,
     /// Number of parts of the request in this state.
     pub parts: u32,

@@ -41,7 +41,7 @@ pub fn of_run(run: &Run, experiment: &Experiment) -> Value {
     })
 }
 
-/// What the user should know of failures, in sentences.
+/// Notes on failures, in sentences.
 pub fn notes(run: &Run, experiment: &Experiment) -> Vec<String> {
     let (all, came) = (experiment.run.failures.len(), run.device().failures().count());
     let mut notes = Vec::new();

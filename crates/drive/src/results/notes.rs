@@ -45,7 +45,7 @@ pub fn notes(run: &Run, experiment: &Experiment, checked: &Checked, steady: &Val
     notes
 }
 
-/// The same for a run of several drives, which were preconditioned like the first one.
+/// The notes on a run of several drives, which were preconditioned like the first one.
 pub fn of_array(
     run: &ArrayRun,
     experiment: &Experiment,

@@ -21,13 +21,13 @@ pub fn verdicts(run: &Run, bins: u32) -> Value {
     of_series(measured.series(), bins, cuts.as_deref())
 }
 
-/// The same verdicts for an untimed run.
+/// The verdicts for an untimed run.
 pub fn untimed() -> Value {
     let verdict = json!({ "reached": false, "from_ns": null, "reason": "the run took no time" });
     json!({ "latency": verdict, "write_amplification": verdict })
 }
 
-/// The same verdicts from a time series; `cuts` names power cuts.
+/// The verdicts from a time series; `cuts` names power cuts.
 pub fn of_series(series: &Series, bins: u32, cuts: Option<&str>) -> Value {
     let begins: Vec<u64> = series.begins().map(|begin| begin.as_ns()).collect();
     let column = |name: &str| match series.column(name) {

@@ -4,7 +4,7 @@
 use ftl::{Layout, Source, Tally};
 use serde_json::{Value, json};
 
-/// What flash has done for a part of a drive.
+/// Work of the flash for a part of a drive.
 pub fn work(tally: &Tally, layout: &Layout) -> Value {
     let (of_host, all) = (tally.units[Source::Host as usize], tally.units.iter().sum::<u64>());
     json!({

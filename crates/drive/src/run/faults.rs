@@ -61,13 +61,13 @@ pub fn stands_still(initiator: &Initiator) -> RunError {
 }
 
 impl Run {
-    /// See [`too_late`].
+    /// The error for a request or an operation after the end of simulated time ([`too_late`]).
     #[cold]
     pub(super) fn too_late(&self, index: Option<usize>) -> RunError {
         let index = index.unwrap_or_else(|| busy(&self.initiators));
         too_late(&self.initiators[index], self.device.now())
     }
-    /// See [`overloaded`].
+    /// The error for more requests than memory is for ([`overloaded`]).
     #[cold]
     pub(super) fn overloaded(&self, index: usize) -> RunError {
         let under_way = u64::from(self.device.outstanding()) + self.waiting;

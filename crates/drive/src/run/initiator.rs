@@ -167,7 +167,8 @@ pub struct Backlog {
     pub arrived: u64,
     /// Number of requests that had not completed when the last one arrived.
     pub at_last: u64,
-    /// The same when between a quarter and a half of the requests had arrived.
+    /// Number of requests that had not completed when between a quarter and a half of the requests
+    /// had arrived.
     pub at_half: u64,
     at_power_of_two: u64,
 }

@@ -73,7 +73,7 @@ pub struct Kept {
     path: PathBuf,
     /// The file that the maps of drives lie in.
     file: Arc<File>,
-    /// The same file; one reader at a time moves its position.
+    /// A second handle of this file; one reader at a time moves its position.
     input: Mutex<File>,
     header: Header,
     /// The beginning of each column, in the order of the header.

@@ -543,7 +543,7 @@ fn reads_are_flat_beside_rotation() {
     }
 }
 
-/// What members were in, in nanoseconds, and the ends of their deterministic windows.
+/// Times of members by window, in nanoseconds, and the ends of their deterministic windows.
 #[derive(Debug)]
 struct Maintained {
     elapsed: u64,

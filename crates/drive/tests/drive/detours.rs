@@ -51,7 +51,7 @@ fn collecting(overrides: &[Override]) -> Bench {
     collect(Bench::filled(overrides))
 }
 
-/// The same, for a drive that is filled.
+/// As [`collecting`], for a drive that is filled.
 pub fn collect(mut bench: Bench) -> Bench {
     bench.device.record_collection();
     let work = |bench: &Bench| {
@@ -253,7 +253,7 @@ fn left(bench: &Bench) -> u32 {
     left_on(bench, 0)
 }
 
-/// The same for a plane.
+/// Pages that the collection of a plane has yet to move.
 fn left_on(bench: &Bench, plane: u32) -> u32 {
     let ftl = bench.device.ftl();
     let count = ftl.layout.blocks_per_bin();

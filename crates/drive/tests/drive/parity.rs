@@ -35,7 +35,7 @@ fn work(bench: &Bench) -> [u64; 3] {
     ]
 }
 
-/// What a command adds to [`work`], alone on the drive.
+/// Work that a command adds to [`work`], alone on the drive.
 fn work_of(bench: &mut Bench, kind: Kind, first: u64, pages: u64) -> [u64; 3] {
     let before = work(bench);
     bench.alone(kind, first * PAGE, pages * PAGE);

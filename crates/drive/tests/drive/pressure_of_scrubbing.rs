@@ -103,8 +103,8 @@ fn scrubbing_has_a_turn_after_sixteen_programs_of_hosts() {
     }
 }
 
-/// The same where a program needs a task, too: the only one reads, thinks, programs and thinks again. A
-/// program waits for its credit without a task, and for the task without a credit.
+/// Scrubbing where a program needs a task, too: the only task reads, thinks, programs and thinks
+/// again. A program waits for its credit without a task, and for the task without a credit.
 #[test]
 fn a_task_and_a_credit_go_to_the_same_program() {
     for task in TASKS {

@@ -30,7 +30,8 @@ pub fn scrubbed(task: &str, more: &[Override]) -> Vec<Override> {
     [&own[..], more].concat()
 }
 
-/// The same on superblocks of four dies, on a channel each, of which four pages are moved at a time.
+/// As [`scrubbed`], on superblocks of four dies, on a channel each, of which four pages are moved
+/// at a time.
 fn on_four_dies(task: &str, more: &[Override]) -> Vec<Override> {
     let own = [
         if task == "own" { set("ftl.scrub.window", 4) } else { set("ftl.gc.window", 4) },

@@ -16,7 +16,7 @@ const ROWS_MAX: u64 = 400;
 /// Duration from which a trace may have no synthetic trace, as after damage: 146 years.
 const LONG_NS: u64 = 1 << 62;
 
-/// The same for the range of its addresses: 4 EiB.
+/// Range of addresses from which a trace may have no synthetic trace: 4 EiB.
 const WIDE_BYTES: u64 = 1 << 62;
 
 /// Measures each trace of an experiment, converts it, and makes a synthetic trace for it. Its files

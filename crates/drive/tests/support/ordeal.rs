@@ -81,7 +81,7 @@ impl Account {
             outages: run.outages().to_vec(),
         }
     }
-    /// Those of a run of several drives whose measuring has ended.
+    /// The account of a run of several drives whose measuring has ended.
     pub fn of_array(run: &ArrayRun) -> Self {
         let devices = &run.drives().devices;
         let digests = devices.iter().map(|device| device.digest());

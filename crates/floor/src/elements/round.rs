@@ -29,7 +29,7 @@ pub(super) struct PageDone {
 pub(super) struct Batch {
     pub reads: Vec<PageRequest>,
     pub writes: Vec<PageRequest>,
-    /// Those with the page and direction of one above.
+    /// Requests with the page and direction of one above.
     pub duplicates: Vec<PageRequest>,
 }
 

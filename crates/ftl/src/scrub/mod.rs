@@ -42,9 +42,9 @@ pub struct ScrubConfig {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ScrubTask {
-    /// That of the bin's collection: scrubbing and collection take turns. If the bin's GC is in the
-    /// foreground or in debt and waits for a scrub to end, the operations of the scrub go first as
-    /// well.
+    /// The task of the bin's collection: scrubbing and collection take turns. If the bin's GC is in
+    /// the foreground or in debt and waits for a scrub to end, the operations of the scrub go first
+    /// as well.
     #[default]
     Turns,
     /// A task of its own in each bin, beside collection. Source: [FAST19].

@@ -66,22 +66,22 @@ impl Written<'_> {
 /// The part of [`Written`] that the device adds at a poll.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Polled<'a> {
-    /// See [`Written::expected_errors`].
+    /// The column [`Written::expected_errors`].
     pub expected_errors: &'a [f64],
-    /// See [`Written::data_age`].
+    /// The column [`Written::data_age`].
     pub data_age: &'a [u64],
-    /// See [`Written::turn`].
+    /// The value of [`Written::turn`].
     pub turn: usize,
 }
 
-/// What a policy needs besides the blocks.
+/// Needs of a policy besides the blocks.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Needs {
     /// True if flash must have bit errors.
     pub errors: bool,
-    /// True if it looks at these columns, where flash has errors.
+    /// True if it looks at the column of expected errors, where flash has errors.
     pub expected_errors: bool,
-    /// See `expected_errors`.
+    /// True if it looks at the column of data ages, where flash has errors.
     pub data_age: bool,
     /// Expected errors of a codeword above which a block is to be rewritten, if it has such a limit.
     pub above: Option<f64>,
@@ -95,7 +95,7 @@ pub trait PickOld {
     /// Returns the place of a block that fits, or `None` if none needs scrubbing. Given the same
     /// blocks it returns the same place.
     fn pick(&self, written: Written<'_>) -> Option<usize>;
-    /// What it needs besides the blocks.
+    /// Its needs besides the blocks.
     fn needs(&self) -> Needs {
         Needs::default()
     }

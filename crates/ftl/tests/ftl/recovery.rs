@@ -16,7 +16,7 @@ fn firmware(endurance: u32) -> Ftl {
     firmware_with(endurance, 0)
 }
 
-/// The same drive with units of its own above those 12.
+/// As [`firmware`], with units of its own above those 12.
 fn firmware_with(endurance: u32, above: u32) -> Ftl {
     let config = common::config(json!({ "over_provisioning": { "exported": "48 KiB" } }));
     let layout = Layout::new(&common::geometry(1, 6, 4096), &config, 12 * 4096).unwrap();

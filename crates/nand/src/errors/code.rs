@@ -44,7 +44,7 @@ const RARE: f64 = 1.0 / 16.0;
 pub struct Code {
     errors: Binomial,
     corrects: u32,
-    /// See [`Binomial::ln_choices`], of the least number of errors that is not corrected.
+    /// Value of [`Binomial::ln_choices`] for the least number of errors that is not corrected.
     ln_choices: f64,
     /// Probability that a codeword fails, at the lower bound of each cell and at rate 1; not a number
     /// until it is asked for.

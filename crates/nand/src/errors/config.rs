@@ -96,7 +96,7 @@ pub type InitialAge = Initial<Time>;
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum Initial<T> {
-    /// The same for all.
+    /// One value for all.
     Same(T),
     /// Uniform between two values.
     Range(Range<T>),

@@ -81,7 +81,7 @@ pub struct Layout {
     /// Repeated reads of units: number of earlier reads of the unit, in classes of half octaves;
     /// number of units read since, in such classes; and number of accesses.
     pub reread: Vec<(u32, u32, u64)>,
-    /// The same for writes.
+    /// Repeated writes of units, with the same three numbers.
     pub rewrite: Vec<(u32, u32, u64)>,
     /// First reads of units over the trace.
     pub read_growth: Growth,

@@ -6,7 +6,7 @@ use crate::command::Kind;
 use crate::row::Row;
 use std::fmt;
 
-/// Why a row cannot be written.
+/// Reason for which a row cannot be written.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum Lack {
     /// The format has no such request.

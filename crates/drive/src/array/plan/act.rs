@@ -1,4 +1,4 @@
-//! What a plan is told and what it decides. The array acts on that.
+//! News for a plan, and its decisions. The array acts on them.
 
 use crate::array::members::MemberId;
 use engine::{Instant, Span, typed_id};
@@ -25,7 +25,7 @@ pub struct Asked {
     pub write: u64,
 }
 
-/// What the request has waited for in the host.
+/// Cause of a request's wait in the host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wait {
     /// Room in the cache.

@@ -39,11 +39,11 @@ pub fn bytes_of(command: Command) -> u64 {
 }
 
 impl Cache {
-    /// Bytes that it holds, and the most that it has held.
+    /// Bytes that it holds.
     pub fn bytes(&self) -> u64 {
         self.bytes
     }
-    /// See [`Cache::bytes`].
+    /// Most bytes that it has held.
     pub fn peak(&self) -> u64 {
         self.peak
     }

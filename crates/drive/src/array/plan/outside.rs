@@ -53,7 +53,7 @@ pub trait MakePlan: Send + Sync {
     fn make(&self, array: Array) -> Result<Box<dyn Decide>, Stop>;
 }
 
-/// Why a plan did not decide.
+/// Reason for which a plan did not decide.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Stop {
     /// Its fault, in one line.
@@ -64,7 +64,7 @@ pub enum Stop {
 
 /// A plan outside the simulator. It keeps a state, so it is told each thing once.
 pub trait Decide: Send + Sync {
-    /// What the plan decides when it is told of something.
+    /// Decisions of the plan when it is told of something.
     ///
     /// # Errors
     /// If it did not decide.
@@ -75,24 +75,24 @@ pub trait Decide: Send + Sync {
     fn mirrors(&self) -> Option<bool>;
 }
 
-/// What a plan sees of the array.
+/// The array as a plan sees it.
 #[derive(Clone, Copy, Debug)]
 pub struct Seen<'a> {
     /// Present time.
     pub now: Instant,
     /// Commands under way at each member.
     pub under_way: &'a [u32],
-    /// What each member guarantees for the rest of its deterministic window, none outside; and nothing if
-    /// the drives have no windows.
+    /// Guarantees of each member for the rest of its deterministic window, none outside; and
+    /// nothing if the drives have no windows.
     pub windows: Option<&'a [Option<Estimates>]>,
     /// Events of each member's windows since the plan was last told of something; nothing if the drives
     /// have no windows.
     pub window_events: Option<&'a [Pending]>,
-    /// What does not change.
+    /// Facts that do not change.
     pub array: Array,
 }
 
-/// What a plan is told of.
+/// An event of which a plan is told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum News {
     /// The run begins.
@@ -135,7 +135,7 @@ pub struct ToMember {
     pub bytes: u64,
     /// True if the request is not answered before the command has ended.
     pub is_part: bool,
-    /// What the request has waited for until now.
+    /// Cause of the request's wait until now.
     pub after: Wait,
     /// The plan's number, which comes back with its end.
     pub token: u64,

@@ -33,7 +33,7 @@ pub struct Rails {
     last: MemberId,
     /// True from `settle` before a swap on.
     settles: bool,
-    /// What the member that is to write may be sent before its turn begins.
+    /// Writes that the member which is to write may be sent before its turn begins.
     allowed: Allowed,
     /// The first write that does not belong to this period; if writes come in batches.
     until: u64,

@@ -53,7 +53,7 @@ pub struct Rotation {
     rules: Rules,
     writer: MemberId,
     settles: bool,
-    /// What the member that is to write may be sent before its turn begins.
+    /// Writes that the member which is to write may be sent before its turn begins.
     allowed: Allowed,
     /// By member: bytes that the cache has for it, and what it will be sent, in order.
     newest: Vec<Ranges>,
@@ -72,7 +72,7 @@ pub struct Rotation {
     /// Requests that wait for room in the cache.
     waiting: VecDeque<(HostId, Command)>,
     counts: PlanCounts,
-    /// What updates read, and when they ended.
+    /// Reads of updates, and the ends of updates.
     #[cfg(test)]
     log: Vec<tests::Logged>,
 }

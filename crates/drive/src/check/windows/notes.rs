@@ -8,7 +8,7 @@ use ftl::Layout;
 use nand::{Geometry, Timing};
 use settings::Size;
 
-/// What a user of windows may not have intended.
+/// Notes on effects of windows that a user may not have intended.
 pub fn notes(
     experiment: &Experiment,
     layout: &Layout,

@@ -76,21 +76,21 @@ pub struct ErrorCounters {
     again: Vec<u64>,
     /// Reads that could not be decoded at first, by the source of the read.
     pub undecoded: [u64; HOLDERS],
-    /// Those of them that met a fault, by the largest part that failed ([`Fault`]) and the same. A
-    /// fault may also come while a read is being recovered.
+    /// Undecoded reads that met a fault, by the largest part that failed ([`Fault`]) and by the
+    /// source of the read. A fault may also come while a read is being recovered.
     pub faulty: [[u64; HOLDERS]; Fault::ALL.len()],
-    /// Re-reads, by the same.
+    /// Re-reads, by the source of the read.
     pub re_reads: [u64; HOLDERS],
-    /// Soft decodings, by the same.
+    /// Soft decodings, by the source of the read.
     pub soft_decodings: [u64; HOLDERS],
-    /// Reads whose data the rest of its stripe was read for, by the same, and of these those that
-    /// failed because another member could not be read, either.
+    /// Reads for whose data the rest of its stripe was read, by the source of the read.
     pub rebuilds: [u64; HOLDERS],
-    /// See `rebuilds`.
+    /// Rebuilds that failed because another member could not be read, either, by the source of the
+    /// read.
     pub rebuild_failures: [u64; HOLDERS],
     /// Reads of other members.
     pub read_for_rebuilds: u64,
-    /// Mapping units that could not be read at all, by the same.
+    /// Mapping units that could not be read at all, by the source of the read.
     pub unrecovered: [u64; HOLDERS],
     /// Expected number of such units in reads of hosts, because of bit errors: the sum of their
     /// probabilities.

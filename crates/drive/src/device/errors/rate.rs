@@ -20,11 +20,12 @@ pub struct Rates {
     /// For the wear of interruptions.
     nand: NandConfig,
     // ---- state ----
-    /// What follows from the cycles of each erase block, as long as these are the same.
+    /// Values that follow from the cycles of each erase block, as long as these cycles are the
+    /// same.
     erase_blocks: Vec<EraseBlock>,
 }
 
-/// What follows from the cycles of an erase block.
+/// Values that follow from the cycles of an erase block.
 #[derive(Clone, Copy, Default)]
 struct EraseBlock {
     /// Erases of the block when this was computed, plus one; 0 if it never was.

@@ -250,7 +250,7 @@ impl Base {
         }
     }
 
-    /// What a read has read.
+    /// Place, source and level of a read.
     fn read_of(&self, id: OpId, level: RecoveryLevel) -> ReadOf {
         let op = self.flash.op(id);
         let (at, row, holder) = (op.at(), op.row, op.holder);

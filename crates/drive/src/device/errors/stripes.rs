@@ -58,8 +58,8 @@ impl Device {
         None
     }
 
-    /// What tells the units that a read could not decode. Nothing is read for units that have no data any
-    /// more, or whose data is in memory, or that were lost before.
+    /// Members that tell the units that a read could not decode. Nothing is read for units that
+    /// have no data any more, whose data is in memory, or that were lost before.
     fn needed_to_rebuild(&self, id: OpId, recovery: RecoveryId) -> Needed {
         let (base, write) = (&self.base, self.write.whole());
         let (ftl, op) = (&base.space.ftl, base.flash.op(id));

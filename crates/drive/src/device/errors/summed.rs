@@ -69,8 +69,8 @@ impl Errors {
         members.any()
     }
 
-    /// The same of logical stripes, as the mean over the units that a read wants of a plane. Members are
-    /// taken to be where they were last placed.
+    /// Probability that any other member of a logical stripe cannot be decoded, as the mean over
+    /// the units that a read wants of a plane. Members are taken to be where they were last placed.
     fn any_of_stripes(
         &mut self,
         now: (&Ftl, Instant),

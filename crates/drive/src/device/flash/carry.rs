@@ -28,7 +28,7 @@ impl Channel {
         }
         is_busy
     }
-    /// The same for a group that may be in the queue already.
+    /// Queues a group for a channel, unless it is in the queue already.
     pub(super) fn queue_group_once(&mut self, time: &mut Time, channel: ChannelId, group: GroupId) {
         if !self.has_group(group) {
             self.queue_group(time, channel, group);

@@ -204,7 +204,7 @@ impl Channel {
         self.kept.as_mut().expect("a channel carries one thing at a time").take(now);
         self.ledger.occupy(now, state);
     }
-    /// The same for a command, whose short time counts as reserved.
+    /// Occupies the reserved channel for a command, whose short time counts as reserved.
     #[cold]
     fn take_reserved_until(&mut self, now: Instant, until: Instant) {
         let kept = self.kept.as_mut().expect("a channel carries one thing at a time");

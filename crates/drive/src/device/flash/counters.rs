@@ -45,29 +45,25 @@ impl OpKind {
 pub struct Counters {
     commands: [[u64; HOLDERS]; KINDS],
     planes: [[u64; HOLDERS]; KINDS],
-    /// Blocks collected; their total time, from the choice of the block to the end of its erase;
-    /// and the longest.
+    /// Blocks collected.
     pub collections: u64,
-    /// See `collections`.
+    /// Total time of these collections, from the choice of the block to the end of its erase.
     pub collecting: Span,
-    /// See `collections`.
+    /// Time of the longest of these collections.
     pub longest_collection: Span,
     /// Pages that streamed from package to package while their block was collected.
     pub streamed: u64,
-    /// Mapping units that were computed from the rest of their stripes, and mapping units that were
-    /// read for that besides.
+    /// Mapping units that were computed from the rest of their stripes.
     pub rebuilt: u64,
-    /// See `rebuilt`.
+    /// Mapping units that were read in addition for these computations.
     pub read_beside: u64,
-    /// Mapping units of data, and of parity, that counted as placed while collection held their
-    /// flash.
+    /// Mapping units of data that counted as placed while collection held their flash.
     pub held_data: u64,
-    /// See `held_data`.
+    /// Mapping units of parity that counted as placed while collection held their flash.
     pub held_parity: u64,
-    /// Mapping units that were programmed again because their flash had failed, and that were not
-    /// programmed because no other had room.
+    /// Mapping units that were programmed again because their flash had failed.
     pub retried: u64,
-    /// See `retried`.
+    /// Mapping units that were not programmed because their flash had failed and no other had room.
     pub degraded: u64,
     /// Mapping units on failed flash that reads computed from the rest of their stripes.
     pub computed_lost: u64,
@@ -77,14 +73,15 @@ pub struct Counters {
     pub suspensions: u64,
     /// Number of suspensions of programs.
     pub program_suspensions: u64,
-    /// Erases, and programs, for the end of whose step a read had to wait.
+    /// Erases for the end of whose step a read had to wait.
     pub deferrals: u64,
-    /// See `deferrals`.
+    /// Programs for the end of whose step a read had to wait.
     pub program_deferrals: u64,
-    /// Number of times that an erase, or a program, let reads go first that would have interrupted
-    /// it at the moment at which it began or resumed.
+    /// Number of times that an erase let reads go first that would have interrupted it at the
+    /// moment at which it began or resumed.
     pub put_offs: u64,
-    /// See `put_offs`.
+    /// Number of times that a program let reads go first that would have interrupted it at the
+    /// moment at which it began or resumed.
     pub program_put_offs: u64,
     /// Pairs of ramp and recovery that interruptions added.
     pub extra_ramps: u64,

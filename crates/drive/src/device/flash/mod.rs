@@ -193,7 +193,7 @@ pub struct Flash {
     pub(in crate::device) payloads: Payloads,
     groups: Column<GroupId, Group>,
     ledgers: Ledgers,
-    /// What reads transfer, by operation, if errors depend on it.
+    /// Parts of rows that reads transfer, by operation, if errors depend on them.
     transferred: Option<Vec<Transferred>>,
     /// Time for which collection holds units, if it is recorded.
     holds: Option<Box<Holds>>,

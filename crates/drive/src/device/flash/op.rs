@@ -44,7 +44,7 @@ pub enum Owner {
     CollectParity(Stream),
     /// As `StripeRead`, for data that is moved.
     CollectStripeRead(RecoveryId, u32),
-    /// The same of scrubbing, if it is a task of its own: a read, a program, an erase, and parity of a
+    /// Operations of scrubbing as a task of its own: a read, a program, an erase, and parity of a
     /// stripe whose last data it has written.
     ScrubRead(Slots),
     ScrubWrite(PayloadId),

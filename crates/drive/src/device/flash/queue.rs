@@ -47,7 +47,7 @@ pub struct Group {
     /// Cells that an operation will occupy once it gets the channel. Reads may
     /// still go before it.
     pub wanted: u64,
-    /// Those of `wanted` that no read may occupy any more.
+    /// Cells of `wanted` that no read may occupy any more.
     pub barred: u64,
     /// Cells reserved for collections of bins.
     pub reserved: u64,

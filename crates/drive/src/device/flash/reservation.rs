@@ -35,7 +35,7 @@ impl Kept {
     pub(super) fn is_for(&self, op: &Op) -> bool {
         self.is_for_cells(op.group, op.cells)
     }
-    /// The same for cells in a group.
+    /// True for operations of the group that need these units.
     pub(super) fn is_for_cells(&self, group: GroupId, cells: u64) -> bool {
         group == self.group && cells & self.cells != 0
     }

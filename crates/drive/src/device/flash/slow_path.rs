@@ -41,7 +41,7 @@ impl Beginning {
     }
 }
 
-/// What waits for a channel: its rank, its place in the order of asking, and itself.
+/// An entry of a channel's queue: rank, place in the order of asking, and the thing that waits.
 type Waiting = (u8, u64, Grant);
 
 impl Channel {

@@ -41,12 +41,12 @@ pub enum Course {
     /// A group was idle, but other operations wait by now: nothing is under way, and the permit and
     /// the turn were given back. It asks for them again before it goes on.
     IdlePaused,
-    /// The same, and the bin needs space by now.
+    /// As `IdlePaused`, and the bin needs space by now.
     NeededPaused,
 }
 
 impl Course {
-    /// The same collection, for a bin that needs space.
+    /// The course of this collection if its bin needs space.
     pub(super) fn needed(self) -> Self {
         if self.is_paused() { Self::NeededPaused } else { Self::Needed }
     }

@@ -1,5 +1,5 @@
-//! When a collection has a permit: from its first copy until it has copied all, with the channels
-//! that it reserves; the erase needs none.
+//! Time of a permit: from the first copy of a collection until it has copied all, with the channels
+//! that it reserves. The erase needs no permit.
 
 use crate::device::Base;
 use crate::device::gc::Gc;

@@ -63,7 +63,7 @@ impl Permits {
         }))
     }
 
-    /// The same permits while nothing is collected.
+    /// A copy of the permits while nothing is collected.
     pub fn begun_anew(&self) -> Box<Self> {
         Box::new(Self {
             of_bin: Column::filled(Permit::None, self.of_bin.len()),

@@ -9,7 +9,7 @@ use crate::device::write::Write;
 use engine::Instant;
 use ftl::{BySet, PoolId, SetId};
 
-/// Those that wait for a credit of an NVM set, as the device sees them.
+/// Priorities of writers that wait for a credit of an NVM set, as the device sees them.
 struct Waiting<'d> {
     gc: &'d Gc,
     base: &'d Base,

@@ -160,7 +160,7 @@ impl Gc {
         &mut self.scrubs.as_mut().expect("a drive that scrubs")[set]
     }
 
-    /// What scrubbing did by NVM set; none without scrubbing.
+    /// Scrubbing by NVM set; none without scrubbing.
     pub(in crate::device) fn scrubbing(&self) -> Option<&BySet<Turn>> {
         self.scrubs.as_ref()
     }

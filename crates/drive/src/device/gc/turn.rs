@@ -26,9 +26,9 @@ pub struct Turn {
 /// Counts of scrubbing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ScrubCounts {
-    /// Times that the policy was asked, and that it took a block.
+    /// Times that the policy was asked.
     pub polls: u64,
-    /// See `polls`.
+    /// Times that the policy took a block.
     pub taken: u64,
     /// Blocks that were moved and erased.
     pub blocks: u64,
@@ -65,7 +65,7 @@ pub struct Found {
 }
 
 impl Found {
-    /// What a poll found and took, for a policy with a limit.
+    /// The result of a poll, for a policy with a limit.
     pub(super) fn new(expected: &[f64], above: f64, taken: Option<usize>) -> Self {
         let is_left = |(index, errors): &(usize, &f64)| **errors > above && taken != Some(*index);
         Self {
@@ -99,7 +99,7 @@ impl Turn {
             bins,
         }
     }
-    /// The same turn order in its initial state.
+    /// A copy of the turn order in its initial state.
     pub fn begun_anew(&self) -> Self {
         Self { next: 0, begun: false, in_vain: 0, seen: (0, 0), ..self.clone() }
     }
@@ -120,7 +120,7 @@ impl Turn {
     pub fn counts(&self) -> ScrubCounts {
         self.counts
     }
-    /// What the last polls of all bins found.
+    /// Sum of the results of the last polls of all bins.
     pub fn found(&self) -> Found {
         self.found.iter().copied().sum()
     }

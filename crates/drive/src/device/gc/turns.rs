@@ -34,7 +34,7 @@ impl Turns {
             out_of_turn: None,
         })
     }
-    /// The same while nothing is collected.
+    /// A copy of the turns while nothing is collected.
     pub fn begun_anew(&self) -> Self {
         let waiting = Column::filled(Vec::new(), self.waiting.len());
         Self { policy: self.policy.clone(), waiting, out_of_turn: None, ..*self }

@@ -68,7 +68,7 @@ impl Port {
         detours.found.clear();
     }
 
-    /// The same if collection holds the flash of some, or some are lost.
+    /// Splits units that were found, of which collection holds some or some are lost.
     fn split_met(
         &mut self,
         base: &mut Base,
@@ -114,7 +114,8 @@ impl Port {
         base.audit_pieces(pieces, lpn, ppn, command.offset, command.end());
     }
 
-    /// What is read if a read goes round in a stripe, of which it asks for some units.
+    /// Units to read if a read goes round in a stripe, of which it asks for some units; `None` if
+    /// it does not.
     fn goes_round(
         &mut self,
         base: &mut Base,

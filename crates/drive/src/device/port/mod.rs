@@ -41,7 +41,7 @@ pub struct Port {
     // ---- results ----
     done: Vec<Completion>,
     digest: Digest,
-    /// The same of each NVM set; empty without sets.
+    /// Digest of each NVM set; empty without sets.
     digests_of_sets: Vec<Digest>,
 }
 

@@ -108,7 +108,8 @@ impl Base {
         takes
     }
 
-    /// What the collection of a bin does now: it moves data of a victim, or of a block that is scrubbed.
+    /// The writer that the collection of a bin is now: it moves data of a victim, or of a block
+    /// that is scrubbed.
     fn writer_of(&self, bin: BinId) -> Writer {
         match self.space.task(bin).scrubs {
             true => Writer::Scrubbing(bin),
@@ -207,7 +208,7 @@ impl Base {
         }
     }
 
-    /// The same, for a set.
+    /// Lets those go on, soon, that wait for a credit of a set, if one is free.
     pub fn call_for_credits_of(&mut self, set: SetId) {
         if self.space.pressure.is_some() {
             self.call_waiting(set);

@@ -20,7 +20,7 @@ use std::collections::VecDeque;
 /// Data decays whether hosts write or not, and free space tells nothing about it.
 pub const HOST_PROGRAMS: u32 = 16;
 
-/// What requests programs.
+/// A source of programs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Writer {
     /// The host data of a pool.
@@ -86,9 +86,9 @@ struct Credits {
 /// Counts of programs of an NVM set, and times.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PressureCounts {
-    /// Programs that took a credit, and those of them that had waited for it.
+    /// Programs that took a credit.
     pub programs: u64,
-    /// See `programs`.
+    /// Programs that had waited for their credit.
     pub waited: u64,
     /// Number of credits taken, integrated over time in nanoseconds.
     pub taken_ns: u128,
@@ -225,8 +225,8 @@ impl Pressure {
         self.sets[set].pools.retain(|(of, _)| *of != pool);
     }
 
-    /// What goes on now, if a credit is free and something waits. A writer may take it until
-    /// [`Pressure::end_call`].
+    /// The next one to go on, if a credit is free and something waits. A writer may take the credit
+    /// until [`Pressure::end_call`].
     pub fn next(&mut self, now: Instant, set: SetId, order: &impl Order) -> Option<Next> {
         if !self.is_free(set) {
             return None;

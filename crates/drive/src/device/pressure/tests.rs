@@ -34,7 +34,7 @@ impl Order for ByNumber {
     }
 }
 
-/// What waits, the oldest first, and the credits.
+/// A naive model: queues with the oldest first, and the credits.
 #[derive(Default)]
 struct Naive {
     taken: u32,

@@ -25,7 +25,7 @@ impl Space {
     pub(in crate::device) fn task(&self, bin: BinId) -> &Task {
         &self.bins[bin].task
     }
-    /// The same for the collector, which changes it.
+    /// State of a bin's collection, for the collector, which changes it.
     #[inline]
     pub(in crate::device) fn task_mut(&mut self, bin: BinId) -> &mut Task {
         &mut self.bins[bin].task

@@ -107,7 +107,7 @@ impl Space {
         self.prefetch_entries(op, payloads);
         bound
     }
-    /// The same for the state of the bin.
+    /// Notes in the state of a bin that one of its programs has its place.
     #[inline(always)]
     pub(super) fn note_bound(&mut self, bin: BinId) -> Bound {
         let home = &mut self.bins[bin];

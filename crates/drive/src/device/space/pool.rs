@@ -41,7 +41,7 @@ impl Pool {
         }
     }
 
-    /// The same pool in its initial state.
+    /// A copy of the pool in its initial state.
     pub fn begun_anew(&self, bins: usize) -> Self {
         Self::new(self.choice, bins)
     }

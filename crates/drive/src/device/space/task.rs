@@ -150,7 +150,8 @@ impl Space {
     pub(super) fn prefetch_entries(&self, op: &Op, payloads: &Payloads) {
         for_each_unit(op, payloads, |lpn| self.ftl.prefetch(lpn));
     }
-    /// See [`Space::prefetch_entries`].
+    /// Prefetches the data behind the map's entries: the second step of
+    /// [`Space::prefetch_entries`].
     #[inline]
     pub(in crate::device) fn prefetch_old(&self, op: &Op, payloads: &Payloads) {
         for_each_unit(op, payloads, |lpn| self.ftl.prefetch_old(lpn));

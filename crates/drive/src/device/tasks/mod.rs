@@ -85,10 +85,10 @@ pub struct Tasks {
 pub struct TaskCounts {
     /// Tasks that have begun.
     pub begun: u64,
-    /// Number of tasks whose operation was under way, without programs that waited for a free page, and
-    /// number of those that thought, each integrated over time in nanoseconds.
+    /// Number of tasks whose operation was under way, integrated over time in nanoseconds. Programs
+    /// that waited for a free page are left out.
     pub busy_ns: u128,
-    /// See `busy_ns`.
+    /// Number of tasks that thought, integrated over time in nanoseconds.
     pub thinking_ns: u128,
     /// Time for which no task was free.
     pub full: Span,
@@ -268,8 +268,8 @@ impl Tasks {
         self.thinking -= 1;
     }
 
-    /// What goes on now, if a task is free and something waits. Operations begin their task, and a job
-    /// may take it until [`Tasks::end_call`].
+    /// The next one to go on, if a task is free and something waits. Operations begin their task,
+    /// and a job may take it until [`Tasks::end_call`].
     pub fn next(
         &mut self,
         now: Instant,

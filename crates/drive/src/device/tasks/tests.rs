@@ -37,7 +37,7 @@ fn bin(of: u32) -> Job {
     Job::Collection(BinId(of))
 }
 
-/// What goes on next, in short: members and erases by their block, jobs by their bin.
+/// The next one to go on, in short: members and erases by their block, jobs by their bin.
 fn next(tasks: &mut Tasks, foreground: &[u32]) -> Option<(&'static str, u32)> {
     let is_foreground = |job| foreground.iter().any(|of| job == bin(*of));
     let found = match tasks.next(at(100), 0, is_foreground)? {

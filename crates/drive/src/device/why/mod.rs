@@ -112,7 +112,7 @@ impl Walk<'_> {
         Standing { until: Some(at), ..Standing::new(stage, words) }
     }
 
-    /// Those operations that are in the request's NVM set: ids of entries belong to one.
+    /// Operations that are in the request's NVM set: ids of entries belong to one.
     fn of_set(&self, ops: impl Iterator<Item = OpId>) -> impl Iterator<Item = OpId> {
         let base = &self.device.base;
         ops.filter(|op| base.set_of_bin(base.flash.op(*op).bin) == self.set)

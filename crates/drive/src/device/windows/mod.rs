@@ -29,8 +29,9 @@ pub enum Window {
     Ndwin,
 }
 
-/// What a set guarantees for the rest of its deterministic window (estimates of NVMe): it does not end
-/// by itself before one of these is used up. They only fall while the window lasts.
+/// Guarantees of a set for the rest of its deterministic window (estimates of NVMe). The set does
+/// not end the window by itself before one of these is used up. They only fall while the window
+/// lasts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Estimates {
     /// Reads of 4 KiB; `None` for any number.

@@ -59,17 +59,17 @@ impl End {
 /// The end of a deterministic window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WindowEvent {
-    /// Its moment, and that of the beginning of the window.
+    /// Its moment.
     pub at: Instant,
-    /// See `at`.
+    /// The moment of the beginning of the window.
     pub began: Instant,
     /// The set.
     pub set: SetId,
     /// Its cause.
     pub why: End,
-    /// Reads of 4 KiB in the window, and units that hosts wrote in it.
+    /// Reads of 4 KiB in the window.
     pub reads: u64,
-    /// See `reads`.
+    /// Units that hosts wrote in the window.
     pub written: u64,
     /// DTWIN Writes Typical of the window, in Optimal Write Size.
     pub writes: u64,
@@ -78,20 +78,19 @@ pub struct WindowEvent {
 /// Counts of a set's windows since the start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct WindowCounts {
-    /// Deterministic windows that were asked for, and those that have begun.
+    /// Deterministic windows that were asked for.
     pub asked: u64,
-    /// See `asked`.
+    /// Deterministic windows that have begun.
     pub begun: u64,
     /// Ends of them by cause, in the order of [`End::ALL`].
     pub ends: [u64; 5],
-    /// Time in deterministic windows, and outside.
+    /// Time in deterministic windows.
     pub dtwin: Span,
-    /// See `dtwin`.
+    /// Time outside deterministic windows.
     pub ndwin: Span,
-    /// Time in which the host waited for a deterministic window that it had asked for, and the longest
-    /// wait.
+    /// Time in which the host waited for a deterministic window that it had asked for.
     pub waited: Span,
-    /// See `waited`.
+    /// The longest of these waits.
     pub longest_wait: Span,
     /// Time from the end of a deterministic window by itself until the next one began, or the host asked
     /// for a non-deterministic one.

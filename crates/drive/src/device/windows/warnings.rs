@@ -3,7 +3,7 @@
 
 use engine::{Instant, Span};
 
-/// What a warning is about: the estimate has fallen to its threshold.
+/// Subject of a warning: the estimate has fallen to its threshold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Warning {
     /// DTWIN Reads Estimate.

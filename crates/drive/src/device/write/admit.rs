@@ -428,8 +428,8 @@ impl Write {
         blame.charge(State::BufferFull, rest);
     }
 
-    /// If requests wait for room and nothing is on its way to flash, no full batch can form any
-    /// more: forces a flush of the fullest pool.
+    /// Forces a flush of the fullest pool if requests wait for room and nothing is on its way to
+    /// flash: no full batch can form any more.
     #[inline(always)]
     fn force_flush_if_stuck(&mut self, base: &mut Base) {
         if !self.buffer.is_full() || self.buffer.next_waiting().is_none() {

@@ -45,7 +45,7 @@ impl Write {
         self.flush_pool_after(base, pool, None);
     }
 
-    /// The same, after the end of a program has made it possible.
+    /// Forms programs of a pool after the end of a program has made it possible.
     #[inline]
     fn flush_pool_after(&mut self, base: &mut Base, pool: PoolId, after: Option<OpId>) {
         if self.updates.is_some() {
@@ -211,7 +211,7 @@ impl Write {
         self.go_on_flushing(base, requests, op);
     }
 
-    /// The same if data has parity, some of which the program may have carried.
+    /// Handles the end of a program if data has parity, some of which the program may have carried.
     #[inline(never)]
     fn flushed_with_parity(
         &mut self,

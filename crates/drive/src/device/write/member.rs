@@ -36,7 +36,7 @@ pub enum Version {
 
 /// Members of a stripe from which another one is computed.
 pub struct Others {
-    /// Those on flash.
+    /// Members on flash.
     pub on_flash: Vec<(Lpn, Ppn)>,
     /// The auditor's tokens of those in memory, combined.
     pub in_ram: u64,

@@ -19,7 +19,7 @@ pub struct Reconstruct {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Convert {
-    /// Those that gain by the rules of [FAST17]: a read of all data of a stripe always goes round;
+    /// Reads that gain by the rules of [FAST17]: a read of all data of a stripe always goes round;
     /// another one does if its additional reads take less time than collection will hold the unit.
     #[default]
     Profitable,

@@ -20,8 +20,8 @@ fn figures(draws: &[u64]) -> Vec<u64> {
     vec![draws[1], below(PLACES / 20), below(PLACES / 5), follow, most]
 }
 
-/// The same places drawn by a workload and by ageing: the wide drive has room for all writes, so
-/// each physical unit still shows its logical unit.
+/// Figures of the places of requests. `of_ageing` has those of ageing: the wide drive has room for
+/// all writes, so each physical unit still shows its logical unit.
 fn of_requests(scene: &Scene) -> Vec<u64> {
     figures(&offsets(&scene.run()).iter().map(|offset| offset / PAGE).collect::<Vec<_>>())
 }

@@ -55,7 +55,8 @@ fn of_law(parameter: &'static str) -> Case {
     case(parameter).filled().given(&law()).see(what, thousandths)
 }
 
-/// The same with blocks of 3 cycles and data of 2 days, as far as the case does not change that.
+/// As [`of_law`], with blocks of 3 cycles and data of 2 days, as far as the case does not change
+/// that.
 fn of_aged(parameter: &'static str) -> Case {
     of_law(parameter).given(&aged())
 }

@@ -22,7 +22,7 @@ fn of_first(parameter: &'static str) -> Case {
     case(parameter).given(&given()).filled().see("failed units", failed)
 }
 
-/// The same with a list.
+/// As [`of_first`], with a list.
 fn of_list(parameter: &'static str, list: &'static str) -> Case {
     of_first(parameter).at(list)
 }

@@ -26,7 +26,7 @@ impl Scene {
         Self { text: text.to_owned(), overrides: given.iter().map(own).collect() }
     }
 
-    /// The same with a value at a path.
+    /// Gives the scene a value at a path.
     pub fn with(mut self, path: &str, value: &str) -> Self {
         self.overrides.push((path.to_owned(), value.to_owned()));
         self

@@ -21,7 +21,7 @@ pub struct Parameters {
 }
 
 impl Parameters {
-    /// Those of an experiment, as `flashscape schema` prints it.
+    /// The parameters of an experiment, as `flashscape schema` prints it.
     pub fn of_experiment() -> Self {
         let presets: Vec<_> = PRESETS.iter().map(|preset| preset.name).collect();
         Self::of(&settings::schema_under_presets::<Experiment>("drive", &presets))

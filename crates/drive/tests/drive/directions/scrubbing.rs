@@ -68,7 +68,7 @@ fn of_choice(parameter: &'static str, choice: &str) -> Case {
     })
 }
 
-/// The same where each codeword has 150 errors, and 10 more for each read of its block.
+/// As [`of_scrubbing`], where each codeword has 150 errors, and 10 more for each read of its block.
 fn of_errors(parameter: &'static str, choice: &str) -> Case {
     let own = [set("ftl.scrub.stream", "own"), set("ftl.scrub.task", "own")];
     let case = of_scrubbing(parameter, choice).given(&own).given(&errors(150.5, 10.0));

@@ -22,7 +22,7 @@ pub struct Chunks {
 }
 
 impl Chunks {
-    /// Those of members of so many bytes, in whole chunks.
+    /// The chunks of members of so many bytes, in whole chunks.
     pub fn new(members: u32, bytes: u64, member_bytes: u64) -> Self {
         Self { members, bytes, places: member_bytes / bytes }
     }

@@ -26,7 +26,7 @@ struct Request {
     /// Parts that have not ended, and bytes that were sent to members.
     parts: u32,
     sent: u64,
-    /// What its reads have found, and what the memory had for it.
+    /// Bytes that its reads have found, and those that the memory had for it.
     found: Vec<Byte>,
     memory: BTreeMap<u64, usize>,
 }
@@ -162,7 +162,7 @@ impl Bench {
         }
     }
 
-    /// What was read for a piece at the other place.
+    /// Bytes that were read for a piece at the other place.
     fn memory_of_other(&self, token: u64, to: MemberId) -> Vec<Byte> {
         let read = &self.memory[&token];
         assert_eq!(read.len(), 2, "both were read");

@@ -10,7 +10,8 @@ const CHUNK: u64 = 4;
 const ROWS: u64 = 3;
 const BYTES: u64 = CHUNK * ROWS;
 
-/// What is computed from several members: their bytes, and the number of what the cache has of them.
+/// Bytes of several members from which something is computed, with the numbers of those that the
+/// cache has.
 #[derive(Clone, Debug)]
 pub struct Parts(Vec<(MemberId, Range<u64>, Option<u64>)>);
 
@@ -24,7 +25,7 @@ impl Parts {
     }
 }
 
-/// What the plan begins to compute, and what it has computed.
+/// Computations that the plan begins, and those that it has ended.
 #[derive(Clone, Debug)]
 pub enum Logged {
     /// The parity of an update with this number.

@@ -20,7 +20,7 @@ impl Schedule {
             Self::Rounds(Rounds::begin(rounds, units.groups, units.cells_per_group))
         })
     }
-    /// The same scheduler in its initial state.
+    /// A copy of the scheduler in its initial state.
     pub fn begun_anew(&self) -> Self {
         match self {
             Self::Rounds(rounds) => Self::Rounds(rounds.begun_anew()),

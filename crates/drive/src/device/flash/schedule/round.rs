@@ -44,7 +44,7 @@ impl Rounds {
         let round = Round { turns: vec![0; cells_per_group as usize], ..Round::default() };
         Self { config, groups: Column::filled(round, groups as usize) }
     }
-    /// The same rounds in their initial state.
+    /// A copy of the rounds in their initial state.
     pub(super) fn begun_anew(&self) -> Self {
         let cells = self.groups.as_slice().first().map_or(0, |round| round.turns.len());
         Self::begin(self.config, self.groups.len() as u32, cells as u32)

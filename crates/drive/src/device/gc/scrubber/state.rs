@@ -70,7 +70,7 @@ impl Scrubber {
             ends: false,
         }))
     }
-    /// The same while nothing is scrubbed.
+    /// A copy of the state while nothing is scrubbed.
     pub fn begun_anew(&self) -> Box<Self> {
         Box::new(Self {
             jobs: Column::from_fn(self.jobs.len(), |_| ScrubJob::default()),

@@ -104,7 +104,8 @@ impl Write {
         self.tell_of(base, requests, op, entry, ppn);
     }
 
-    /// The same for data that is in memory, and stays there until it is on flash, or is lost.
+    /// Makes a member's new data current that stays in memory until it is on flash, or that is
+    /// lost.
     fn kept_current(&mut self, base: &mut Base, entry: EntryId, is_lost: bool) {
         let (lpn, stale) = (self.buffer.entry(entry).lpn, self.buffer.entry(entry).stale);
         if stale {

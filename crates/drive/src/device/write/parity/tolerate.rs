@@ -26,7 +26,8 @@ impl Write {
         }
     }
 
-    /// The same for the units of a program that is asked for in a bin.
+    /// Counts the units of a program that is asked for in a bin as placed, if collection holds
+    /// their flash.
     pub(super) fn tolerate_program(&mut self, base: &mut Base, op: OpId, bin: BinId) {
         if !base.keeps_programs_from(bin) {
             return;
@@ -38,7 +39,8 @@ impl Write {
         }
     }
 
-    /// The same for the units of a pool that may be programmed, but for which no program is asked.
+    /// Counts the units of a pool that may be programmed, but for which no program is asked, as
+    /// placed if collection holds the flash of all its bins.
     pub(super) fn tolerate_ready(&mut self, base: &mut Base, pool: PoolId) {
         let bins = base.space.ftl.layout.bins_of(pool);
         if !self.updates().tolerates || !bins.iter().all(|bin| base.keeps_programs_from(*bin)) {
