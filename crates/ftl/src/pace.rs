@@ -1,7 +1,6 @@
 //! Collection at the rate of host writes: the space of a bin in fine steps, the moves that a batch of
 //! a host calls for, and victims that are left half moved.
 
-use crate::blocks::BlockState;
 use crate::ftl::Ftl;
 use crate::gc::{Band, ONE};
 use crate::ids::{BinId, BlockId};
@@ -66,17 +65,5 @@ impl Ftl {
     /// True if the victim of a bin is left half moved.
     pub(crate) fn has_left(&self, bin: BinId) -> bool {
         self.bins[bin].left.is_some()
-    }
-
-    /// Leaves the victim of a bin half moved: none of its moves is under way. The next choice of a
-    /// victim takes it up again.
-    ///
-    /// # Panics
-    /// If `victim` is not the victim that was chosen last, or reads of it are under way.
-    pub fn leave_victim(&mut self, bin: BinId, victim: BlockId) {
-        assert_eq!(self.bins[bin].victim, Some(victim), "only the last victim can be left");
-        assert_eq!(self.blocks.state[victim], BlockState::Collecting, "it is being collected");
-        assert_eq!(self.blocks.readers[victim], 0, "a move of it is under way");
-        self.bins[bin].left = Some(0);
     }
 }

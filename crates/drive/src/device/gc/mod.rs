@@ -63,6 +63,9 @@ pub struct Gc {
     await_quiet: Vec<BinId>,
     /// True if they ask again at the next event.
     asks_for_quiet: bool,
+    /// True if collections at the rate of host writes rest between victims only, because the drive is
+    /// shut down.
+    ends_victims: bool,
     /// Leave to copy, if not all collections may copy at the same time.
     permits: Option<Box<Permits>>,
     /// Windows of predictable latency, if the drive has them.
@@ -87,6 +90,7 @@ impl Gc {
             thwarted: Vec::new(),
             await_quiet: Vec::new(),
             asks_for_quiet: false,
+            ends_victims: false,
             permits: Permits::new(config, layout, Geometry::from(geometry).channels),
             windows: (config.ftl.windows).map(|windows| {
                 Box::new(Windows::new(windows, layout.units_per_batch, layout.set_count()))
@@ -111,6 +115,7 @@ impl Gc {
             thwarted,
             await_quiet,
             asks_for_quiet,
+            ends_victims: _,
             permits,
             // Recovery from power cuts is not combined with them.
             windows: _,

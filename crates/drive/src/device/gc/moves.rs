@@ -183,7 +183,7 @@ impl Gc {
 
     /// Asks for a program of the first units that were read and are still valid, for which a task has
     /// begun.
-    pub(super) fn write_staged(&mut self, base: &mut Base, bin: BinId) {
+    fn write_staged(&mut self, base: &mut Base, bin: BinId) {
         let payload = base.flash.payloads.new_empty();
         let batch = base.space.ftl.layout.units_per_batch;
         let mut taken = 0;

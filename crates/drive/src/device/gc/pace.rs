@@ -3,7 +3,6 @@
 use crate::device::Base;
 use crate::device::gc::Gc;
 use crate::device::gc::job::Course;
-use crate::device::tasks::{Job, Step};
 use ftl::{BinId, Pacing};
 
 impl Gc {
@@ -19,13 +18,12 @@ impl Gc {
     fn may_rest(&self, base: &Base, bin: BinId) -> bool {
         let job = &self.jobs[bin];
         let task = base.space.task(bin);
-        let others_wait = !self.config.preemptible || self.permits.is_some();
-        let between = job.victim.is_none() && task.draining.is_empty() && job.staged.is_empty();
+        let is_whole = !self.config.preemptible || self.permits.is_some() || self.ends_victims;
         // Windows of predictable latency say when collection works.
         self.windows.is_none()
             && job.course == Course::Needed
             && !job.look
-            && (between || !others_wait && !task.scrubs)
+            && (job.victim.is_none() || !is_whole && !task.scrubs)
             && base.space.ftl.migration(bin).is_none()
             && !self.lacks_space_to_scrub(base, bin)
     }
@@ -41,24 +39,12 @@ impl Gc {
         self.follows_hosts() && job.victim.is_some() && job.under_way() == 0
     }
 
-    /// Writes what resting collections have read, because the drive is shut down: an older victim may
-    /// wait for it. No operation is under way.
-    pub(in crate::device) fn write_what_rests(&mut self, base: &mut Base) {
-        for bin in base.space.bins() {
-            if self.is_resting(bin) && !self.jobs[bin].staged.is_empty() {
-                let begins = base.begins_program(Job::Collection(bin), Step::Program);
-                assert!(begins, "nothing else is under way");
-                self.write_staged(base, bin);
-            }
-        }
-    }
-
-    /// Leaves victims that are half moved, because the drive is shut down.
-    pub(in crate::device) fn leave_victims(&mut self, base: &mut Base) {
+    /// Lets collections that rest end their victims, because the drive is shut down.
+    pub(in crate::device) fn end_resting(&mut self, base: &mut Base) {
+        self.ends_victims = true;
         for bin in base.space.bins() {
             if self.is_resting(bin) {
-                let victim = self.jobs[bin].victim.take().expect("it rests within a victim");
-                base.space.ftl.leave_victim(bin, victim);
+                self.collect(base, bin);
             }
         }
     }

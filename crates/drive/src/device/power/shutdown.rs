@@ -28,11 +28,9 @@ impl Device {
         // What would have failed later does not fail any more.
         self.base.time.agenda.withdraw(|event| matches!(event, Event::Fail(_)));
         self.gc.end_scrubbing(&mut self.base);
+        self.gc.end_resting(&mut self.base);
         self.end_idle_collection();
         self.end_what_is_due()?;
-        self.gc.write_what_rests(&mut self.base);
-        self.end_what_is_due()?;
-        self.gc.leave_victims(&mut self.base);
         self.write_buffered(choice)?;
         if let Some(fault) = self.policy_fault() {
             return Err(format!("policy {fault}"));
