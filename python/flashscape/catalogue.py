@@ -28,7 +28,7 @@ class Preset(NamedTuple):
 
 def presets() -> dict[str, Preset]:
     """Every preset by its name."""
-    return {name: Preset(name, *rest) for name, *rest in _flashscape.presets()}
+    return {preset[0]: Preset(*preset) for preset in _flashscape.presets()}
 
 
 class Policy(NamedTuple):
