@@ -562,7 +562,7 @@ def test_python_refuses_as_the_command_does(base):
     base["run"] = {"requests": 100, "untimed": True}
     with pytest.raises(ConfigError, match=r"fanout: an untimed run"):
         fs.fleet(base, drives=2, fanout=[2])
-    with pytest.raises(OutputError, match="no such file"):
+    with pytest.raises(OutputError, match="nowhere: has no results of a fleet"):
         fs.Fleet.load("nowhere")
 
 

@@ -71,7 +71,7 @@ def test_a_run_draws_at_once_where_that_is_asked_for(experiment_file, flashscape
 @pytest.mark.parametrize(
     ("arguments", "status", "message"),
     [
-        (("--plot",), 2, "--plot draws beside the results: it goes with --out"),
+        (("--plot",), 2, "--plot draws next to the results; name their directory with --out"),
         (
             ("--plot", "--out", "out", "--set", "run.untimed=true", "--set", "run.audit=false"),
             2,
@@ -164,7 +164,7 @@ def test_a_comparison_draws_at_once(experiment_file, flashscape, tmp_path):
     assert ended.out.splitlines()[-1] == told
     ended = flashscape("compare", experiment_file, *few, "--plot")
     assert ended.status == 2
-    assert "--plot draws beside the results" in ended.err
+    assert "--plot draws next to the results" in ended.err
 
 
 def test_a_sweep_is_drawn(few, tmp_path, flashscape):
