@@ -181,7 +181,7 @@ fn variations(stem: &str) -> &'static [(&'static str, Settings)] {
                     ("run.time", "\"6 s\""),
                     (
                         "drive.ftl.gc",
-                        "{ victim = \"fifo\", background = \"8 blocks\", stop = \"9 blocks\" }",
+                        "{ victim = \"fifo\", background = \"16 blocks\", stop = \"16 blocks\" }",
                     ),
                 ],
             ),
