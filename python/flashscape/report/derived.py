@@ -133,7 +133,7 @@ def _superblocks(superblocks: dict[str, Any], durations: dict[str, Any]) -> list
         ),
         *((f"stripes of {source}", members(width)) for source, width in widths.items()),
         (
-            "over-provisioning: spare / exported, if all data has the parity of collection",
+            "spare / exported, if all data has parity",
             units.percent(superblocks["spare_if_protected"]),
         ),
     ]
