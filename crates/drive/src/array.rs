@@ -353,6 +353,10 @@ impl ArrayRun {
     pub fn drives(&self) -> &Drives {
         &self.drives
     }
+    /// The drives, to ask them for what may change a figure that is told later.
+    pub fn drives_mut(&mut self) -> &mut Drives {
+        &mut self.drives
+    }
     /// The measurements so far. Units, channels and NVM sets of the first drive come first.
     pub fn measured(&self) -> &Measured {
         &self.measured

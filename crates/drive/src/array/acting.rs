@@ -100,7 +100,7 @@ impl ArrayRun {
         for member in (0..self.members.count()).map(MemberId) {
             if self.plan.may_maintain(member) {
                 let (drive, set) = self.members.place(member);
-                let allowed = match self.drives.get_mut(drive).units_guaranteed(set) {
+                let allowed = match self.drives.get(drive).units_guaranteed(set) {
                     Some((units, unit)) => Allowed::units(units, unit),
                     None => Allowed::ALL,
                 };

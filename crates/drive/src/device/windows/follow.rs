@@ -67,11 +67,11 @@ impl Device {
         self.gc.windows.as_mut()?.estimates(self.base.time.now, set, units)
     }
     /// Units that hosts may write to an NVM set in the rest of its deterministic window, and the bytes of one;
-    /// `None` outside.
-    pub fn units_guaranteed(&mut self, set: SetId) -> Option<(u64, u64)> {
-        let layout = &self.base.space.ftl.layout;
-        let (unit, by_write) = (layout.unit_bytes, u64::from(layout.units_per_batch));
-        self.window_estimates(set).map(|of| (of.writes * by_write, unit))
+    /// `None` outside. Asking changes nothing, and neither do warnings.
+    pub fn units_guaranteed(&self, set: SetId) -> Option<(u64, u64)> {
+        let windows = self.gc.windows.as_ref().filter(|windows| windows.is_dtwin(set))?;
+        let units = windows.units_guaranteed(set, self.units_before_foreground(set))?;
+        Some((units, self.base.space.ftl.layout.unit_bytes))
     }
     /// The counts of an NVM set's windows up to now, and its first events; `None` without windows.
     pub fn window_records(&self, set: SetId) -> Option<(WindowCounts, &[WindowEvent])> {

@@ -295,6 +295,13 @@ impl Windows {
         of.of_hosts(units).min(of.guaranteed.saturating_sub(of.written))
     }
 
+    /// Units of the whole writes that hosts may still write in the deterministic window of a set, if there
+    /// is room for so many units; `None` outside. Unlike the estimates, it may rise, and does not depend on
+    /// what was told or warned of before.
+    pub fn units_guaranteed(&self, set: SetId, units: u64) -> Option<u64> {
+        self.is_dtwin(set).then(|| self.whole(self.units_left(set, units)))
+    }
+
     /// Ends a deterministic window, of a set with these counts.
     pub fn end(&mut self, now: Instant, set: SetId, why: End, tally: &Tally) {
         self.warn_of_time(now, set);

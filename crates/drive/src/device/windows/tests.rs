@@ -97,6 +97,26 @@ fn estimates_only_fall() {
     assert_eq!(windows.estimates(at(107), SET, 12), None);
 }
 
+/// A host that asks, or that is warned, may be told less from then on. What the set guarantees stays.
+#[test]
+fn neither_questions_nor_warnings_change_what_is_guaranteed() {
+    let mut windows = begun(40);
+    let guaranteed = |windows: &Windows, units| windows.units_guaranteed(SET, units);
+    // 11 units of room are two whole writes of 4.
+    assert_eq!((guaranteed(&windows, 11), guaranteed(&windows, 400)), (Some(8), Some(40)));
+    assert_eq!(windows.estimates(at(9), SET, 11).map(|of| of.writes), Some(2));
+    assert_eq!(guaranteed(&windows, 400), Some(40));
+    // The warning comes at two writes, of which the host is told.
+    windows.config.writes_threshold = Some(2);
+    windows.watch_writes(at(10), SET, 8);
+    assert_eq!(windows.estimates(at(11), SET, 400).map(|of| of.writes), Some(2));
+    assert_eq!(guaranteed(&windows, 400), Some(40));
+    windows.write(SET, 5);
+    assert_eq!(guaranteed(&windows, 400), Some(32));
+    windows.end(at(20), SET, End::Host, &Tally::default());
+    assert_eq!(guaranteed(&windows, 400), None);
+}
+
 #[test]
 fn the_next_window_begins_after_the_least_time_between_them() {
     let mut windows = begun(40);
