@@ -71,13 +71,13 @@ gate-accept: | $(VENV)/.tools ## Accept the outcomes and instructions of the pre
 	$(BIN)/python scripts/instructions.py --accept
 
 fuzz: | $(VENV)/.tools ## Run random drives, traces and texts under audit.
-	FLASHSCAPE_FUZZ_CASES=$(CASES) FLASHSCAPE_FUZZ_SEED=$(SEED) FLASHSCAPE_FUZZ_FIRST=$(FIRST) \
+	FLASHSCAPE_TEST_SEED=$(SEED) FLASHSCAPE_FUZZ_CASES=$(CASES) FLASHSCAPE_FUZZ_FIRST=$(FIRST) \
 	FLASHSCAPE_FUZZ_JOBS=$(JOBS) FLASHSCAPE_FUZZ_ONLY=$(ONLY) FLASHSCAPE_FUZZ_FOLDER=$(FINDINGS) \
 	cargo test --locked --profile fuzz -p flashscape-drive --test fuzz -- --ignored --exact --nocapture campaign \
 	|| { cat $(FINDINGS)/running-* 2>/dev/null; exit 1; }
 
 power-cuts: | $(VENV)/.tools ## Cut the power of random drives under audit.
-	FLASHSCAPE_POWER_SEED=$(SEED) FLASHSCAPE_POWER_CUTS=$(CUTS) \
+	FLASHSCAPE_TEST_SEED=$(SEED) FLASHSCAPE_POWER_CUTS=$(CUTS) \
 	cargo test --locked --profile fuzz -p flashscape-drive --test power_cuts -- --ignored --exact --nocapture \
 	nothing_is_lost_in_ten_thousand_power_cuts
 

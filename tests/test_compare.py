@@ -12,6 +12,7 @@ import polars as pl
 import pytest
 
 import flashscape as fs
+import seeds
 from flashscape._flashscape import student_cdf, student_quantile
 from flashscape.compare import (
     analysis,
@@ -96,7 +97,7 @@ def test_a_quantile_among_few_values_is_known_to_a_step():
 
 
 def test_quantiles_are_the_least_that_enough_samples_do_not_exceed():
-    rng = random.Random(3)
+    rng = seeds.drawn(3)
     values = [rng.randrange(1000) for _ in range(777)]
     for quantile in (0.001, 0.5, 0.9, 0.999, 1.0):
         enough = [v for v in values if sum(w <= v for w in values) >= quantile * len(values)]
@@ -105,7 +106,7 @@ def test_quantiles_are_the_least_that_enough_samples_do_not_exceed():
 
 def test_the_bootstrap_agrees_with_a_slow_one():
     """Standard error of a p90, from resamples that are built request by request."""
-    rng = random.Random(5)
+    rng = seeds.drawn(5)
     values = [rng.lognormvariate(12, 0.5) for _ in range(2000)]
     blocks = Blocks([pl.Series(values)])
     (estimate,) = blocks.quantiles([0.9])
@@ -139,8 +140,7 @@ CASES = 60
 @pytest.mark.parametrize("paired", [True, False])
 def test_a_winner_by_chance_is_as_rare_as_promised(memory, paired):
     """Both sides have one distribution; paired ones share half of their variation."""
-    seed = 1000
-    print(f"seeds {seed} to {seed + CASES - 1}")
+    seed = seeds.seed(1000)
     wrong, undecided = 0, 0
     for case in range(CASES):
         rng = random.Random(seed + case)
@@ -175,8 +175,7 @@ def estimated(columns, paired):
 
 def test_intervals_cover_a_known_difference():
     """The other side is 10 % slower, which moves mean and every quantile by 10 %."""
-    seed, covered, signs = 2000, [0, 0, 0], 0
-    print(f"seeds {seed} to {seed + CASES - 1}")
+    seed, covered, signs = seeds.seed(2000), [0, 0, 0], 0
     normal = [0.0, 1.2815515655446004]
     # Of exp(10 + X/2) the mean is exp(10 + 1/8), a quantile exp(10 + z/2).
     truths = [0.1 * math.exp(10.125), *(0.1 * math.exp(10 + z / 2) for z in normal)]
@@ -200,7 +199,7 @@ def test_intervals_cover_a_known_difference():
 
 
 def test_a_shift_of_every_request_is_found_exactly():
-    rng = random.Random(7)
+    rng = seeds.drawn(7)
     one = [round(value) for value in synthetic(rng, 2000, 0.5)]
     blocks = Blocks([pl.Series(one), pl.Series([value + 500 for value in one])])
     assert blocks.mean().interval(0.95) == (500.0, 500.0)
@@ -208,7 +207,7 @@ def test_a_shift_of_every_request_is_found_exactly():
 
 
 def test_too_little_or_too_slow_has_no_interval():
-    rng = random.Random(8)
+    rng = seeds.drawn(8)
     assert Blocks([pl.Series(synthetic(rng, 90, 0.0))]).mean() is None
     drifting = [float(at) for at in range(2000)]
     assert Blocks([pl.Series(drifting)]).quantiles([0.5]) is None
@@ -747,8 +746,7 @@ def test_names_of_runs_are_everywhere(open_loop, tmp_path):
 
 def test_far_percentiles_without_logs_have_no_winner_by_chance():
     """From the slowest 100 of 20,000; both sides are of one distribution."""
-    seed, wrong, undecided = 3000, 0, 0
-    print(f"seeds {seed} to {seed + CASES - 1}")
+    seed, wrong, undecided = seeds.seed(3000), 0, 0
     for case in range(CASES):
         rng = random.Random(seed + case)
         each = []
@@ -784,7 +782,7 @@ def test_far_percentiles_of_kept_runs_are_tested_from_their_slowest_requests(sma
 
 
 def test_a_far_percentile_without_logs_is_found_where_it_differs():
-    rng = random.Random(9)
+    rng = seeds.drawn(9)
     each = []
     for factor in (1, 3):
         latencies = [factor * value for value in synthetic(rng, 20_000, 0.0)]

@@ -10,6 +10,7 @@ from bisect import bisect_left
 import polars as pl
 import pytest
 
+import seeds
 from flashscape.fleet import moments, pooled
 from flashscape.fleet.fanout import Fanout, fanout, slow
 from flashscape.fleet.wanted import Queries
@@ -34,13 +35,16 @@ class Drive:
         return self.reads[(first + more) % len(self.reads)][1]
 
     def asked(self, moment: int, count: int = 1) -> tuple[int, int]:
-        """The slowest latency of the next reads at or after a moment, and the end of the last."""
+        """The slowest latency of the next reads at or after a moment, and the end of the last.
+
+        Each read ends after its arrival, so that no later stage takes it again.
+        """
         first = bisect_left(self.reads, (moment, 0))
         later = self.reads[first : first + count]
         # Behind its last read, the drive goes on with its first one.
         span = self.reads[-1][0] - self.reads[0][0]
         later += [(arrived + span, ns) for arrived, ns in self.reads[: count - len(later)]]
-        return max(ns for _, ns in later), max(sum(read) for read in later)
+        return max(ns for _, ns in later), max(arrived + max(ns, 1) for arrived, ns in later)
 
 
 def latency_of(samples: list[int]) -> Latency:
@@ -53,7 +57,7 @@ def latency_of(samples: list[int]) -> Latency:
 
 def drives_of(count: int, seed: int, share: float = 0.2, reads: int = 40) -> list[Drive]:
     """Return drives that are slow at random, each read for itself."""
-    drawn = random.Random(seed)
+    drawn = seeds.drawn(seed)
 
     def read() -> tuple[int, int]:
         return drawn.randrange(10_000_000), SLOW if drawn.random() < share else FAST
@@ -104,7 +108,7 @@ def test_powers_are_right_to_the_last_digits():
 
 
 def test_pooled_quantiles_are_those_of_the_power_of_the_distribution():
-    drawn = random.Random(3)
+    drawn = seeds.drawn(3)
     samples = [drawn.randrange(1_000) * 100 for _ in range(5_000)]
     ranked = sorted(samples)
     for reads in (1, 2, 17, 400):
@@ -241,7 +245,7 @@ def test_a_read_that_takes_no_time_is_not_taken_twice():
 @pytest.mark.parametrize(("reads", "count"), [(3, 1), (4, 2), (6, 2), (7, 3)])
 def test_stages_over_equal_drives_are_those_of_one_drive(reads, count):
     # Whichever drives answer one read more: all have the same reads, which are rare.
-    drawn = random.Random(16)
+    drawn = seeds.drawn(16)
     read_of = [(drawn.randrange(10**9), drawn.randrange(1_000_000)) for _ in range(60)]
     drives, wanted = [Drive(read_of)] * 3, Queries((reads,), stages=4, queries=300)
     found = moments.asked(wanted, drives, 800_000, 7).figures(reads)
@@ -284,7 +288,7 @@ def test_stages_begin_at_the_ends_of_the_drives_that_were_chosen(reads):
 
 def test_stages_of_independent_drives_are_slow_as_independent_reads():
     # A read of a drive each 100 ms, which takes less than 1 ms.
-    drawn, count, p, queries = random.Random(18), 20_000, 0.03, 2_000
+    drawn, count, p, queries = seeds.drawn(18), 20_000, 0.03, 2_000
 
     def reads() -> list[tuple[int, int]]:
         latency = [SLOW if drawn.random() < p else FAST for _ in range(count)]

@@ -16,6 +16,7 @@ import polars as pl
 import pytest
 
 import flashscape as fs
+import seeds
 from flashscape.errors import ConfigError, OutputError
 from test_fanout import FAST, SLOW, Drive, stages_of, time_of
 
@@ -125,17 +126,17 @@ def test_pooled_stages_multiply_the_reads(tmp_path, stages):
 @pytest.fixture
 def drawn():
     """Random numbers whose seed is told."""
-    seed = random.randrange(2**32)
-    print(f"seed {seed}")
-    return random.Random(seed)
+    return seeds.drawn()
 
 
 def of_chance(drawn, count: int) -> list[tuple[int, int]]:
-    """Return reads at random times, of which few are slow."""
-    return [
-        (drawn.randrange(10_000_000), 900_000 if drawn.random() < 0.008 else drawn.randrange(9_000))
-        for _ in range(count)
-    ]
+    """Return reads at random times, some at the same one. Few are slow, and some take no time."""
+
+    def latency() -> int:
+        chance = drawn.random()
+        return 900_000 if chance < 0.008 else 0 if chance < 0.03 else drawn.randrange(9_000)
+
+    return [(drawn.randrange(100_000) * 100, latency()) for _ in range(count)]
 
 
 SHARED = {"a": 1, "b": 2, "c": 1, "d": 3, "e": 2}
@@ -294,7 +295,7 @@ def test_sets_are_slow_apart_and_initiators_of_the_same_dies_together(tmp_path):
 
 
 def test_devices_of_a_trace_belong_to_the_set_of_their_workload(tmp_path, config):
-    drawn = random.Random(3)
+    drawn = seeds.drawn(3)
     lines = [
         f"{128166372003061629 + at * 1000},disk,{drawn.randrange(2)},"
         f"{drawn.choice(['Read', 'Write'])},{drawn.randrange(2000) * 4096},4096,1"

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import math
 import os
-import random
 import shlex
 import signal
 import subprocess
@@ -17,6 +16,7 @@ import polars as pl
 import pytest
 
 import flashscape as fs
+import seeds
 from flashscape.errors import ConfigError, OutputError
 from flashscape.fleet.correlation import Course, correlation
 from flashscape.fleet.merged import Merger
@@ -270,7 +270,7 @@ def of_collection(courses: list[Course]) -> dict[str, float]:
 
 
 def test_drives_in_step_are_fully_correlated_and_opposite_ones_inversely():
-    drawn = random.Random(1)
+    drawn = seeds.drawn(1)
     counts = [drawn.randrange(100) for _ in range(50)]
     assert of_collection([course(counts)] * 3)["mean_of_pairs"] == pytest.approx(1.0)
     assert of_collection([course(counts)] * 3)["excess"] == pytest.approx(3.0)
@@ -280,7 +280,7 @@ def test_drives_in_step_are_fully_correlated_and_opposite_ones_inversely():
 
 
 def test_the_mean_of_pairs_is_that_of_all_pairs():
-    drawn = random.Random(2)
+    drawn = seeds.drawn(2)
     common = [drawn.randrange(50) for _ in range(60)]
     all_of_them = [[each + drawn.randrange(100) for each in common] for _ in range(6)]
 
@@ -297,7 +297,7 @@ def test_the_mean_of_pairs_is_that_of_all_pairs():
 
 
 def test_independent_drives_are_correlated_by_chance_alone():
-    drawn = random.Random(3)
+    drawn = seeds.drawn(3)
     courses = [course([drawn.randrange(100) for _ in range(80)]) for _ in range(40)]
     found = of_collection(courses)
     assert found["by_chance"] == pytest.approx(math.sqrt(2 / (40 * 39 * 79)))

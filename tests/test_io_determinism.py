@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import random
 from pathlib import Path
 
 import polars as pl
 import pytest
 
 import flashscape as fs
+import seeds
 from declared import declared
 from flashscape.fleet.sources import pooled_latency
 from flashscape.latency import Latency
@@ -237,9 +237,7 @@ def test_marks_hold_within_the_tolerances_of_the_slides():
 
 
 def test_pooled_latencies_are_those_of_all_reads():
-    seed = random.randrange(2**32)
-    print(f"seed {seed}")
-    drawn = random.Random(seed)
+    drawn = seeds.drawn()
     parts, pooled = [], []
     for _ in range(3):
         values = sorted(drawn.choices((80, 90, 1000, 7000), k=drawn.randint(1, 50)))

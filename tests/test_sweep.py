@@ -8,7 +8,6 @@ import itertools
 import json
 import math
 import os
-import random
 import re
 import shutil
 import signal
@@ -23,6 +22,7 @@ import polars as pl
 import pytest
 
 import flashscape as fs
+import seeds
 from flashscape.quantities import quantity
 from flashscape.report import sweep as sweep_report
 from flashscape.sweep import check, picture, reading, rows, schema, sharing
@@ -751,9 +751,7 @@ def test_drives_that_a_killed_sweep_has_left_go(shared, tmp_path):
 
 def test_no_more_drives_at_a_time_than_jobs_and_the_disk_holds(shared, monkeypatch):
     """An agenda that is processed in a random order, by a number of jobs."""
-    seed = time.time_ns()
-    print(f"order drawn with seed {seed}")
-    numbers = random.Random(seed)
+    numbers = seeds.drawn()
     points = check.Points(reading.of_tables(shared, {"grid": {DEPTH: [1, 2]}, "seeds": 9}).design)
     points.check()
     size = points.points[0].kept_bytes
@@ -925,9 +923,7 @@ def test_killed_and_resumed_without_repeating(long, flashscape, tmp_path):
     process = start(tmp_path)
     # Any time in any point.
     wait_for(long, 3, process)
-    seed = time.time_ns()
-    print(f"delay drawn with seed {seed}")
-    time.sleep(random.Random(seed).uniform(0, 0.05))
+    time.sleep(seeds.drawn().uniform(0, 0.05))
     at_work = workers(process.pid)
     process.kill()
     process.communicate()

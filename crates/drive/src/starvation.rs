@@ -318,6 +318,8 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(floor::cases!())]
+
         /// The watch agrees with a plain list in any order of answers: the same oldest request, the
         /// same moment at which the next one starves, and each starves once. Ids are reused, the
         /// last one given back first.

@@ -27,7 +27,7 @@ const SETS_TRIED: u64 = 1_000;
 fn a_few_random_cases_pass() {
     let folder = std::env::temp_dir().join(format!("flashscape-findings-{}", std::process::id()));
     let campaign = Campaign {
-        seed: 1,
+        seed: floor::seed(1),
         first: 0,
         cases: CASES,
         only: None,
@@ -54,7 +54,7 @@ fn a_few_random_cases_pass() {
 /// Sets of whole channels behind a free link do the same whether others work or idle.
 #[test]
 fn random_sets_do_what_they_do_alone() {
-    let (mut compared, seed) = (0, 1);
+    let (mut compared, seed) = (0, floor::seed(1));
     for number in 0..SETS_TRIED {
         let dice = Kind::Drive.dice(seed, number);
         let text = support::case::experiment(&dice);
@@ -106,7 +106,7 @@ fn campaign() {
         )
     });
     let campaign = Campaign {
-        seed: number("SEED", 1),
+        seed: floor::seed(1),
         first: number("FIRST", 0),
         cases: number("CASES", CASES),
         only,
@@ -212,9 +212,10 @@ impl Drop for Scratch {
 /// refused.
 #[test]
 fn what_is_kept_of_a_sound_trace_stays_sound() {
+    let seed = floor::seed(1);
     let number =
-        (1..).step_by(3).find(|number| Kind::Trace.case(&Kind::Trace.dice(1, *number)).is_sound);
-    let mut case = Kind::Trace.case(&Kind::Trace.dice(1, number.expect("most are sound")));
+        (1..).step_by(3).find(|number| Kind::Trace.case(&Kind::Trace.dice(seed, *number)).is_sound);
+    let mut case = Kind::Trace.case(&Kind::Trace.dice(seed, number.expect("most are sound")));
     let folder = std::env::temp_dir().join(format!("flashscape-sound-{}", std::process::id()));
     for (_, content) in &mut case.files {
         content.splice(0..0, *b"\x01\x02 no trace\n");
@@ -245,8 +246,9 @@ fn failing_cases_shrink_to_what_they_need() {
 /// Rust has no functions.
 #[test]
 fn every_policy_occurs() {
+    let seed = floor::seed(1);
     let texts: Vec<String> =
-        (0..600).map(|number| Kind::Drive.case(&Kind::Drive.dice(1, number)).text).collect();
+        (0..600).map(|number| Kind::Drive.case(&Kind::Drive.dice(seed, number)).text).collect();
     for (key, names) in [
         ("victim = ", ftl::VictimPolicy::NAMES),
         ("read_routing = ", drive::policies::routing::ReadRouting::NAMES),

@@ -358,6 +358,8 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(floor::cases!())]
+
         /// Compares with a plain sort, for any delays and owners and with pops in between.
         #[test]
         fn events_leave_as_if_they_had_been_sorted(

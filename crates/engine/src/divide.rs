@@ -47,6 +47,8 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
+        #![proptest_config(floor::cases!())]
+
         #[test]
         fn it_divides_as_the_processor_does(n: u32, d in 1u32..) {
             prop_assert_eq!(Divisor::new(d).split(n), (n / d, n % d));

@@ -342,7 +342,7 @@ mod tests {
     #[test]
     fn clones_share_what_none_has_changed() {
         const COUNT: usize = 300_007;
-        let mut numbers = crate::Streams::new(5).stream("test");
+        let mut numbers = crate::Streams::new(floor::seed(5)).stream("test");
         let mut file = MemoryFile::new().unwrap();
         let mut before: BigColumn<Place, u64> = file.column(99).unwrap();
         let mut first: BigColumn<Place, u32> = file.column(COUNT).unwrap();

@@ -9,6 +9,8 @@
 //!   trust because it can be read in a minute.
 //! - [`elements`]: page requests served in rounds, as the ATC'08 authors' simulator
 //!   does it: the model that its likeness is tested against.
+//!
+//! Random tests of all crates take their seeds from here ([`seed`], [`cases`]).
 
 pub mod elements;
 
@@ -16,8 +18,10 @@ mod bare;
 mod events;
 mod naive;
 mod random;
+mod seeds;
 
 pub use bare::{BareFtl, TooFull};
 pub use events::event_loop;
 pub use naive::{Naive, NaiveFtl, OpenBlocks, naive_write_amplification};
 pub use random::Random;
+pub use seeds::{VARIABLE, new_seed, seed, seeds};

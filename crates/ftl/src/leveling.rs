@@ -80,7 +80,7 @@ mod tests {
             age_variance: Some(percent(variance)),
             rate_window: window.map(percent),
         });
-        let mut numbers = Streams::new(7).stream("wear");
+        let mut numbers = Streams::new(floor::seed(7)).stream("wear");
         (0..10_000).filter(|_| wear.passes_over(share, &mut numbers)).count() as f64
     }
 

@@ -319,6 +319,8 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
+        #![proptest_config(floor::cases!())]
+
         #[test]
         fn valid_bits_are_what_was_set(first in 0u32..200, count in 1u32..=64, mask: u64) {
             let mut map = Map::new(1, 400);

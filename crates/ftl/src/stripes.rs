@@ -184,6 +184,8 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(floor::cases!())]
+
         /// Members of a stripe lie in distinct pools of one group, each unit is a member of one
         /// stripe, and pools have the units that a count finds.
         #[test]

@@ -148,7 +148,7 @@ mod tests {
     const KIB: u64 = 1024;
 
     fn addresses(config: AddressConfig, region: u64, align: u64) -> Addresses {
-        Addresses::new(&config, region, align, Streams::new(11).stream("addresses"))
+        Addresses::new(&config, region, align, Streams::new(floor::seed(11)).stream("addresses"))
     }
 
     #[test]

@@ -119,7 +119,7 @@ mod tests {
     }
 
     fn moments(config: &WorkloadConfig, count: usize) -> Vec<u64> {
-        let mut arrivals = Arrivals::new(config, Streams::new(41).stream("arrivals"));
+        let mut arrivals = Arrivals::new(config, Streams::new(floor::seed(41)).stream("arrivals"));
         let at = |issue| match issue {
             Issue::At(span) | Issue::After(span) => span.as_ns(),
         };

@@ -58,12 +58,12 @@ mod tests {
     #[test]
     fn every_kind_comes_in_its_share() {
         let shares = [0.4, 0.3, 0.05, 0.05, 0.2];
-        let mut mix = Mix::new(shares, Streams::new(31).stream("mix"));
+        let mut mix = Mix::new(shares, Streams::new(floor::seed(31)).stream("mix"));
         let mut counts = [0u32; 5];
         (0..100_000).for_each(|_| counts[mix.next().index()] += 1);
         for (count, share) in counts.iter().zip(shares) {
             let sigma = libm::sqrt(1e5 * share * (1.0 - share));
-            assert!((f64::from(*count) - 1e5 * share).abs() < 4.0 * sigma, "seed 31: {counts:?}");
+            assert!((f64::from(*count) - 1e5 * share).abs() < 4.0 * sigma, "{counts:?}");
         }
     }
 }

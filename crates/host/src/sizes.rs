@@ -119,7 +119,7 @@ mod tests {
     use settings::Share;
 
     fn draw(config: &SizeConfig, count: usize) -> Vec<u64> {
-        let mut sizes = Sizes::new(config, 1 << 40, Streams::new(21).stream("sizes"));
+        let mut sizes = Sizes::new(config, 1 << 40, Streams::new(floor::seed(21)).stream("sizes"));
         (0..count).map(|_| sizes.next()).collect()
     }
 

@@ -100,6 +100,8 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
+        #![proptest_config(floor::cases!())]
+
         #[test]
         fn a_band_holds_its_latencies(ns in 0u64..1 << 58) {
             let band = band_of(ns);

@@ -117,8 +117,7 @@ mod tests {
 
     /// Number of 400 runs that have the true mean inside their interval.
     fn covered(seed: u64, run: impl Fn(Stream) -> (f64, Estimate)) -> u32 {
-        println!("seed {seed}");
-        let streams = Streams::new(seed);
+        let streams = Streams::new(floor::seed(seed));
         (0..400)
             .filter(|repetition| {
                 let (truth, estimate) = run(streams.stream(&format!("repetition {repetition}")));

@@ -75,7 +75,7 @@ mod tests {
 
     #[test]
     fn one_bit_flips_half_of_the_digest() {
-        let mut stream = Streams::new(5).stream("avalanche");
+        let mut stream = Streams::new(floor::seed(5)).stream("avalanche");
         let rounds = 200;
         for position in [0, 7] {
             for bit in 0..64 {

@@ -430,6 +430,8 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(floor::cases!())]
+
         /// Compares with a complete history: each wait is charged with the activity during it.
         #[test]
         fn a_wait_is_charged_with_the_history_of_its_time(

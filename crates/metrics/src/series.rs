@@ -279,6 +279,8 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(floor::cases!())]
+
         #[test]
         fn rows_are_what_merging_whole_chunks_gives(half in 1usize..6, intervals in 0u64..200) {
             let mut series = series(2 * half);
@@ -309,6 +311,8 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(floor::cases!())]
+
         #[test]
         fn quiet_intervals_are_as_if_they_came_one_by_one(
             half in 1usize..6,

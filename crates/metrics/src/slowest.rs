@@ -118,6 +118,8 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(floor::cases!())]
+
         #[test]
         fn they_are_the_head_of_a_stable_sort(
             // Few distinct values, so that ties are the rule.

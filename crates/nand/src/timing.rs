@@ -168,6 +168,8 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(floor::cases!())]
+
         #[test]
         fn the_fullest_lane_counts_byte_by_byte(
             lanes in 1..5u32,

@@ -132,6 +132,8 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(floor::cases!())]
+
         #[test]
         fn printing_round_trips(digits: u128, places in 0_u32..40) {
             let number = Decimal::new(digits, places);

@@ -82,6 +82,8 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(floor::cases!())]
+
         #[test]
         fn printing_round_trips(thousandths in 1_u64..) {
             let text = format!("{}.{:03} /s", thousandths / 1_000, thousandths % 1_000);

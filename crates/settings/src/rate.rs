@@ -115,6 +115,8 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(floor::cases!())]
+
         #[test]
         fn printing_round_trips(bytes in 1..=u64::MAX) {
             let rate = Rate::from_bytes_per_second(bytes);

@@ -72,6 +72,8 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(floor::cases!())]
+
         #[test]
         fn printing_round_trips(whole in 0_u32.., fraction in 0_u32..) {
             let share: Share = format!("{whole}.{fraction} %").parse().unwrap();

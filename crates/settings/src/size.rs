@@ -121,6 +121,8 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(floor::cases!())]
+
         #[test]
         fn printing_round_trips(bytes: u64, zeros in 0_u32..40) {
             let size = Size::from_bytes(bytes >> zeros << zeros);

@@ -93,6 +93,8 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(floor::cases!())]
+
         #[test]
         fn printing_round_trips(ns: u64) {
             let time = Time::from(Span::from_ns(ns));

@@ -82,6 +82,8 @@ mod tests {
     const BYTES: u64 = 24;
 
     proptest! {
+        #![proptest_config(floor::cases!())]
+
         /// Ranges compared with an array that has a number for each byte.
         #[test]
         fn ranges_are_an_array_of_bytes(

@@ -228,6 +228,8 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(floor::cases!())]
+
         /// Agrees with a plain maximum: in any order of ends the last member counts, and among
         /// several the one made first.
         #[test]

@@ -771,7 +771,7 @@ fn random_plan(pick: &mut impl FnMut(u64) -> u64) -> (u32, String) {
 
 #[test]
 fn reads_return_the_newest_data_under_every_plan() {
-    for seed in 0..60 {
+    for seed in floor::seeds(0, 60) {
         let mut stream = Streams::new(seed).stream("test.array");
         let mut pick = |below: u64| stream.below(below);
         let (members, plan) = random_plan(&mut pick);

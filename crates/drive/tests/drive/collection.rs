@@ -425,7 +425,7 @@ fn bad_blocks(device: &Device) -> Vec<u32> {
 /// Random overwrites, none of which may go to a bad block; returns the bad blocks with their
 /// erases, in the order in which they became bad.
 fn overwrite_beside_bad_blocks(bench: &mut Bench) -> Vec<(u32, u32)> {
-    let mut numbers = Streams::new(7).stream("pages");
+    let mut numbers = Streams::new(floor::seed(7)).stream("pages");
     let mut bad = Vec::new();
     for _ in 0..1_000 {
         let lpn = numbers.below(64);
@@ -474,7 +474,7 @@ fn blocks_that_went_bad_are_never_written_again() {
 #[test]
 fn a_block_is_retired_by_the_erase_that_wears_it_out() {
     let mut bench = Bench::filled(&spacious(&[set("nand.endurance", 3)]));
-    let mut numbers = Streams::new(7).stream("pages");
+    let mut numbers = Streams::new(floor::seed(7)).stream("pages");
     let mut writes = 0;
     // Until a write never ends.
     while bench.device.outstanding() == 0 {
@@ -516,7 +516,8 @@ fn wear_out(durability: &str, host: &str, seed: u64) {
 fn a_drive_that_is_worn_out_ends_its_run_with_what_is_missing() {
     for durability in ["none", "capacitor"] {
         for depth in [1, 4] {
-            (0..5).for_each(|seed| wear_out(durability, &format!("queue_depth = {depth}"), seed));
+            floor::seeds(0, 5)
+                .for_each(|seed| wear_out(durability, &format!("queue_depth = {depth}"), seed));
         }
     }
 }
@@ -525,7 +526,7 @@ fn a_drive_that_is_worn_out_ends_its_run_with_what_is_missing() {
 fn a_worn_out_drive_says_what_is_missing_to_a_host_that_takes_its_time_too() {
     // The last write comes when collection has ended, in vain.
     for durability in ["none", "capacitor"] {
-        (0..5).for_each(|seed| wear_out(durability, "think_time = \"50 ms\"", seed));
+        floor::seeds(0, 5).for_each(|seed| wear_out(durability, "think_time = \"50 ms\"", seed));
     }
 }
 

@@ -59,7 +59,7 @@ pub fn collect(mut bench: Bench) -> Bench {
         let copies = counters.commands(OpKind::CopyBack, Holder::GcProgram);
         [copies, counters.commands(OpKind::Erase, Holder::Erase)]
     };
-    let mut pages = Streams::new(7).stream("pages of plane 0");
+    let mut pages = Streams::new(floor::seed(7)).stream("pages of plane 0");
     for number in 0.. {
         assert!(number < 500, "plane 0 never collects");
         let now = bench.settle();
@@ -264,7 +264,7 @@ fn left_on(bench: &Bench, plane: u32) -> u32 {
 
 /// Writes pages of plane 0, one after the other, until that is what only its collection is at.
 fn reach(bench: &mut Bench, is_it: impl Fn(&Bench) -> bool) {
-    let mut pages = Streams::new(7).stream("pages of plane 0");
+    let mut pages = Streams::new(floor::seed(7)).stream("pages of plane 0");
     for _ in 0..500 {
         let now = bench.settle();
         let turn = pages.below(28);
@@ -373,7 +373,7 @@ fn a_read_behind_the_write_buffer_is_routed_when_its_data_is_on_flash() {
             drive(8, &[set("buffer.read_hits", "false"), set("scheduler.read_routing", routing)]);
         let mut bench = Bench::filled(&overrides);
         bench.device.record_collection();
-        let mut pages = Streams::new(11).stream("pages");
+        let mut pages = Streams::new(floor::seed(11)).stream("pages");
         let (mut met, mut least) = (0, u64::MAX);
         for _ in 0..1_500 {
             let now = bench.settle();
@@ -419,7 +419,8 @@ fn reads_behind_the_write_buffer_return_what_was_written() {
     for more in [&[][..], &turns[..], &tolerant[..]] {
         let missing = [set("buffer.read_hits", "false"), set("scheduler.read_routing", always)];
         let mut bench = Bench::filled(&drive(8, &[&missing[..], more].concat()));
-        let (mut stream, mut under_way) = (Streams::new(4).stream("commands"), Vec::new());
+        let (mut stream, mut under_way) =
+            (Streams::new(floor::seed(4)).stream("commands"), Vec::new());
         for _ in 0..4_000 {
             let now = bench.device.now().as_ns();
             let kinds = [Kind::Write, Kind::Read, Kind::Read, Kind::Trim];
@@ -490,7 +491,7 @@ fn page_on(stripe: u64, plane: u32) -> Option<u64> {
 #[test]
 fn if_two_members_of_a_stripe_are_held_one_is_dropped_at_most() {
     let mut bench = Bench::filled(&drive(8, &[]));
-    let (mut pages, mut found) = (Streams::new(13).stream("pages"), [0; 4]);
+    let (mut pages, mut found) = (Streams::new(floor::seed(13)).stream("pages"), [0; 4]);
     for round in 0..12_000 {
         let mut watch = Collecting::default();
         for _ in 0..8 {

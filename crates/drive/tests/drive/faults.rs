@@ -162,7 +162,7 @@ fn a_word_line_takes_all_its_pages_with_it() {
 #[test]
 fn a_program_also_ruins_the_earlier_pages_of_its_word_line() {
     let (mut at_once, mut later) = (0, 0);
-    for seed in 0..400 {
+    for seed in floor::seeds(0, 400) {
         let line = faults("word_line_per_program = '30 %'", 0);
         let more = [set("nand.cell", "mlc"), set("seed", seed)];
         let mut bench = Bench::new(&[&line[..], &more].concat());
@@ -334,7 +334,7 @@ fn a_move_of_a_faulty_page_poisons_its_unit_alone() {
 fn dies_fail_at_random_as_their_rate_says() {
     // A die fails within a second with 1 - 1/e.
     let mut failed = 0;
-    for seed in 0..60 {
+    for seed in floor::seeds(0, 60) {
         let rate = faults("die_per_hour = 3600.0", 0);
         let dies = [set("geometry.channels", 8), set("seed", seed)];
         let mut bench = Bench::filled(&[&rate[..], &dies].concat());

@@ -109,7 +109,7 @@ fn a_drive_with_bad_blocks_goes_on_at_the_least_spare_that_is_accepted() {
     let text = "[precondition]\nfill = \"random\"\n[[workload]]\nname = \"host\"\n\
                 reads = \"0 %\"\nqueue_depth = 32\n[run]\nrequests = 4000\n";
     let mut accepted = Vec::new();
-    for seed in 1..=8 {
+    for seed in floor::seeds(1, 8) {
         let least = (20..40).rev().find_map(|data_blocks| {
             let overrides = [
                 set("seed", seed),
@@ -240,12 +240,12 @@ fn a_package_that_takes_pages_of_others_keeps_room_for_its_own() {
         for (threshold, reserved) in
             [("1 % of pages", "14 %"), ("1 % of pages", "30 %"), ("4 % of pages", "17 %")]
         {
-            for seed in 0..4 {
+            for seed in floor::seeds(0, 4) {
                 let given = [
                     set("geometry.channels", 2),
                     set("geometry.packages_per_channel", 1 + seed % 2),
                     set("geometry.blocks_per_plane", 32),
-                    set("geometry.pages_per_block", if seed < 2 { 4 } else { 16 }),
+                    set("geometry.pages_per_block", if seed % 4 < 2 { 4 } else { 16 }),
                     set("ftl.allocation.streams", streams),
                     set("ftl.gc.background", threshold),
                     set("ftl.gc.foreground", threshold),

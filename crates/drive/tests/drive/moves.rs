@@ -48,6 +48,8 @@ fn move_units(ftl: &mut Ftl, from: Batch, to: Batch) {
 }
 
 proptest! {
+    #![proptest_config(floor::cases!())]
+
     #[test]
     fn a_batch_moves_as_its_units_would(
         units in prop_oneof![Just(1u32), Just(3), Just(16), Just(64)],

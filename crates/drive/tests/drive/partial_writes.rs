@@ -232,7 +232,7 @@ fn rounds_take_it_along() {
 fn what_the_controller_reads_and_what_stays_hold_the_same() {
     // The auditor knows what every unit must hold; the same writes in both ways, with collection.
     for way in ["plane", "controller"] {
-        for seed in 0..4u64 {
+        for seed in floor::seeds(0, 4) {
             let mut bench = Bench::filled(&[
                 set("ftl.partial_writes", way),
                 set("geometry.planes_per_die", 2),

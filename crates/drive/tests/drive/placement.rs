@@ -24,7 +24,7 @@ fn bin_of(device: &Device, lpn: u32) -> u32 {
 fn most_free_fills_up_what_bad_blocks_have_left_uneven() {
     // Bins with different numbers of good blocks are filled so that their free pages become equal
     // first, in untimed and timed runs.
-    for seed in 1..=5 {
+    for seed in floor::seeds(1, 5) {
         let overrides = [
             set("geometry.channels", 2),
             set("geometry.planes_per_die", 3),
@@ -127,7 +127,7 @@ fn timed(overrides: &[Override], batches: &[u32]) -> Vec<u32> {
 
 #[test]
 fn an_idle_drive_places_writes_as_untimed_and_as_the_rules_say() {
-    for seed in 0..40 {
+    for seed in floor::seeds(0, 40) {
         let mut numbers = Streams::new(seed).stream("placement");
         let mut of = |from: &[&'static str]| from[numbers.below(from.len() as u64) as usize];
         let choice = of(&["round-robin", "least-queued", "most-free", "least-busy"]);
@@ -177,7 +177,7 @@ fn an_idle_drive_places_writes_as_untimed_and_as_the_rules_say() {
 /// there, too, whatever is written to other pools of the group in between.
 #[test]
 fn rounds_of_several_pools_place_writes_in_the_turn_of_each() {
-    for seed in 0..30 {
+    for seed in floor::seeds(0, 30) {
         let mut numbers = Streams::new(seed).stream("rounds");
         let mut of = |from: &[&'static str]| from[numbers.below(from.len() as u64) as usize];
         let choice = of(&["round-robin", "least-queued", "most-free"]);
@@ -446,7 +446,7 @@ fn units_of_the_firmware_stay_beside_those_of_the_host() {
     assert_eq!(ftl.layout.exported_bytes(), u64::from(host) * PAGE);
     let before = own(&bench);
     assert!(before.iter().all(Option::is_some));
-    let mut numbers = Streams::new(1).stream("writes");
+    let mut numbers = Streams::new(floor::seed(1)).stream("writes");
     for index in 0..2_000 {
         let offset = numbers.below(u64::from(host)) * PAGE;
         bench.submit(index * 100_000, Kind::Write, offset, PAGE);

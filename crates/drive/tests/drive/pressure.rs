@@ -428,7 +428,7 @@ fn a_program_does_not_keep_its_credit_for_reads_of_a_busy_die() {
 #[test]
 fn credits_go_on_when_a_window_is_given_up() {
     let (mut asked, mut begun, mut moved) = (0, 0, 0);
-    for seed in 0..100u64 {
+    for seed in floor::seeds(0, 100) {
         let more = [
             limit([1, 2, 3][(seed % 3) as usize]),
             set("ftl.windows", "{ dtwin = \"1 s\", ndwin_low = \"0 ms\", ndwin_high = \"50 ms\" }"),

@@ -644,7 +644,7 @@ fn as_many_blocks_as_are_missing_help_and_one_less_does_not() {
 fn the_bad_blocks_of_the_seed_are_those_that_count() {
     // Eight bins of four planes: the worst of 32 planes loses far more than a plane loses in the
     // mean, and the loss differs from seed to seed.
-    for seed in 1..=12 {
+    for seed in floor::seeds(1, 12) {
         let bad = [
             ("factory = \"0 %\"", "factory = \"5 %\""),
             ("dies_per_package = 1", "dies_per_package = 8"),

@@ -46,7 +46,7 @@ fn write_at_random(bench: &mut Bench, pages: &mut Stream, writes: u64, every: u6
 /// The most planes that collect together under 1000 random writes a second, of which few wait for
 /// space; then all of them have ended.
 pub fn most_together(mut bench: Bench) -> u64 {
-    let mut pages = Streams::new(3).stream("pages");
+    let mut pages = Streams::new(floor::seed(3)).stream("pages");
     let most = write_at_random(&mut bench, &mut pages, 4_000, 1_000);
     assert_eq!(bench.device.counters().out_of_turn, 0, "no write waits for space");
     assert!(bench.device.ftl().tally.erases > 200);
@@ -79,7 +79,7 @@ fn read_beside_collection(more: &[Override]) -> [u64; 2] {
         set("scheduler.read_routing", "{ policy = 'reconstruct', convert = 'always' }"),
     ];
     let mut bench = Bench::filled(&drive(8, &[&idle[..], more].concat()));
-    let mut pages = Streams::new(5).stream("pages");
+    let mut pages = Streams::new(floor::seed(5)).stream("pages");
     let mut found = [0; 2];
     for _ in 0..10 {
         write_at_random(&mut bench, &mut pages, 300, 0);
@@ -125,7 +125,7 @@ fn a_collection_that_writes_wait_for_goes_out_of_turn() {
         ),
     ];
     let mut bench = Bench::filled(&drive(8, &overrides));
-    let mut pages = Streams::new(3).stream("pages");
+    let mut pages = Streams::new(floor::seed(3)).stream("pages");
     let most = write_at_random(&mut bench, &mut pages, 3_000, 0);
     let out_of_turn = bench.device.counters().out_of_turn;
     assert!(out_of_turn > 0 && most > 1, "{out_of_turn} out of turn, {most} at a time");
@@ -176,7 +176,7 @@ fn batching(quiet: &str, more: &[Override]) -> Vec<Override> {
 #[test]
 fn erases_that_wait_for_the_end_of_a_burst_leave_the_turn_to_others() {
     let mut bench = Bench::filled(&batching("4 ms", &[]));
-    let mut pages = Streams::new(3).stream("pages");
+    let mut pages = Streams::new(floor::seed(3)).stream("pages");
     let mut beside_waiting = 0;
     for ms in 0..3_000 {
         bench.submit(ms * 1_000 * US, Kind::Write, pages.below(PAGES) * PAGE, PAGE);
@@ -210,7 +210,7 @@ fn a_plane_whose_erases_wait_does_not_take_the_turn_of_others() {
         set("ftl.gc.stop", "4 blocks"),
     ];
     let mut bench = Bench::filled(&batching("20 ms", &idle));
-    let mut pages = Streams::new(5).stream("pages");
+    let mut pages = Streams::new(floor::seed(5)).stream("pages");
     let coming = |bench: &Bench, plane: u32| {
         let ftl = bench.device.ftl();
         let count = ftl.layout.blocks_per_bin() as usize;
@@ -262,7 +262,7 @@ fn an_idle_collection_that_yields_leaves_the_turn_to_others() {
     ];
     let mut bench = Bench::filled(&drive(8, &idle));
     let free = |bench: &Bench, plane| bench.device.ftl().free_blocks(BinId(plane));
-    let mut pages = Streams::new(5).stream("pages");
+    let mut pages = Streams::new(floor::seed(5)).stream("pages");
     // Pages of plane 0 that its collection has yet to move.
     let left = |bench: &Bench| {
         let ftl = bench.device.ftl();
@@ -321,7 +321,7 @@ fn two_bins(blocks: u32) -> [Override; 7] {
 /// bins collect after each event.
 fn mix_watched(overrides: &[Override], at_once: usize) -> usize {
     let mut bench = Bench::filled(overrides);
-    let mut pages = Streams::new(9).stream("pages");
+    let mut pages = Streams::new(floor::seed(9)).stream("pages");
     let mut most = 0;
     for ms in 0..2_000 {
         for (at, kind) in [(0, Kind::Write), (500, Kind::Read)] {
@@ -378,7 +378,7 @@ fn a_pool_that_writes_wait_for_collects_one_bin_out_of_turn() {
     for more in [&[][..], &[set("ftl.gc.preemptible", "true")]] {
         let overrides = [&two_bins(10)[..], std::slice::from_ref(&slow), more].concat();
         let mut bench = Bench::filled(&drive(8, &overrides));
-        let mut pages = Streams::new(3).stream("pages");
+        let mut pages = Streams::new(floor::seed(3)).stream("pages");
         let (mut under_way, mut most) = (Vec::new(), 0);
         for _ in 0..2_000 {
             let now = bench.device.now().as_ns();
@@ -407,7 +407,7 @@ fn a_suspended_erase_keeps_the_turn() {
         let turns = set("scheduler.rotation", "rotating");
         let suspends = set("scheduler.suspension", "i-es");
         let mut bench = Bench::filled(&drive(8, &[&[turns, suspends], more].concat()));
-        let mut pages = Streams::new(9).stream("pages");
+        let mut pages = Streams::new(floor::seed(9)).stream("pages");
         for us in (0..3_000_000).step_by(250) {
             let kind = if us % 1_000 == 0 { Kind::Write } else { Kind::Read };
             bench.submit(us * US, kind, pages.below(PAGES) * PAGE, PAGE);

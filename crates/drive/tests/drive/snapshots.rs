@@ -260,7 +260,7 @@ fn a_shut_down_drive_keeps_what_waits_for_space() {
     // Blocks are lost with most erases, so that programs are parked whose data was acknowledged to
     // a host. The tokens of the units are the expected content of the snapshot.
     let (mut compared, mut refused) = (0, 0);
-    for seed in 0..200u64 {
+    for seed in floor::seeds(0, 200) {
         let choices = below(seed);
         let overrides = [
             set("ftl.bad_blocks.grown_per_erase", ["10 %", "30 %", "60 %", "100 %"][choices(4)]),

@@ -115,7 +115,7 @@ fn data_that_is_held_is_read_from_memory_when_it_is_replaced_or_trimmed() {
 /// Random reads, writes and trims on all planes, with detours, under audit.
 #[test]
 fn nothing_is_lost_while_planes_collect() {
-    for seed in [1, 2] {
+    for seed in floor::seeds(1, 2) {
         for more in [&[][..], &[set("scheduler.rotation", "rotating")]] {
             let always = "{ policy = 'reconstruct', convert = 'always' }";
             let more = [more, &[set("scheduler.read_routing", always)]].concat();

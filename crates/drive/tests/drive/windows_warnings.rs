@@ -117,7 +117,7 @@ fn a_warning_of_writes_comes_when_the_estimate_has_fallen_to_it() {
 /// tell an estimate at the threshold: the test asks copies of the drive.
 #[test]
 fn a_warning_of_writes_counts_on_the_space_that_is_left() {
-    for (threshold, seed) in [(0, 3), (5, 4), (60, 5), (150, 6)] {
+    for (threshold, seed) in [0, 5, 60, 150].into_iter().zip(floor::seeds(3, 4)) {
         let windows = format!("dtwin = \"1 s\", writes_threshold = {threshold}");
         // Writes of a quarter of a page take a whole one, and longer ones fill theirs.
         let more = [set("geometry.page_size", "16 KiB"), set("ftl.unit", "4 KiB")];

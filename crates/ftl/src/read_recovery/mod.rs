@@ -47,6 +47,8 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
+        #![proptest_config(floor::cases!())]
+
         /// The contract of every policy: the same answer to the same question, and no step that the
         /// drive cannot take.
         #[test]

@@ -68,6 +68,8 @@ impl Blocks {
 }
 
 proptest! {
+    #![proptest_config(floor::cases!())]
+
     /// The contract of every policy: it returns a block that fits, always the same one, or
     /// none if no block needs scrubbing.
     #[test]

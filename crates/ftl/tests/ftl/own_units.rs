@@ -78,7 +78,7 @@ fn own_units_are_moved_and_stay_mapped() {
     writer.flush(&mut ftl).unwrap();
     let at_first: Vec<_> = own().map(|lpn| ftl.lookup(lpn)).collect();
     let mut ftl = firmware();
-    age(&mut ftl, &mut Streams::new(2).stream("overwrites"));
+    age(&mut ftl, &mut Streams::new(floor::seed(2)).stream("overwrites"));
     assert_eq!(ftl.mapped_units(), HOST + OWN);
     assert!(ftl.tally.units[Source::Gc as usize] > 0);
     let now: Vec<_> = own().map(|lpn| ftl.lookup(lpn)).collect();
@@ -95,7 +95,7 @@ fn own_units_are_recovered_by_their_metadata() {
     for from in [MapFrom::Scan, MapFrom::Checkpoint, MapFrom::Memory] {
         let mut ftl = firmware();
         ftl.keep_metadata(true);
-        let mut numbers = Streams::new(3).stream("overwrites");
+        let mut numbers = Streams::new(floor::seed(3)).stream("overwrites");
         age(&mut ftl, &mut numbers);
         ftl.note_checkpoints(1, true);
         ftl.prove_checkpoints();
@@ -125,7 +125,7 @@ fn age_on(ftl: &mut Ftl, numbers: &mut Numbers) {
 #[test]
 fn a_snapshot_keeps_own_units() {
     let mut ftl = firmware();
-    age(&mut ftl, &mut Streams::new(4).stream("overwrites"));
+    age(&mut ftl, &mut Streams::new(floor::seed(4)).stream("overwrites"));
     let again = taken_up(firmware(), &ftl, &ftl.rest()).unwrap();
     again.audit().unwrap();
     assert_eq!(map(&again), map(&ftl));

@@ -86,6 +86,8 @@ fn a_snapshot_keeps_parity() {
 }
 
 proptest! {
+    #![proptest_config(floor::cases!())]
+
     #[test]
     fn parity_follows_data(
         strip in 1u32..5,

@@ -31,6 +31,8 @@ fn layout(
 }
 
 proptest! {
+    #![proptest_config(floor::cases!())]
+
     /// A set has the flash of its part of the channels and dies, and units and pools of its own.
     #[test]
     fn each_unit_and_bin_belongs_to_one_set(
@@ -136,7 +138,8 @@ fn first_set_after(both: bool, changes: Value) -> (ftl::Tally, u64, Vec<Option<f
     let config: FtlConfig = common::config(changes);
     let layout = Layout::new(&geometry, &config, units * 4096).unwrap();
     let mut ftl = Ftl::new(layout, &config, 0, Streams::new(5));
-    let mut turns = [0, 1].map(|set| Streams::new(9).stream(&format!("writes of set {set}")));
+    let mut turns =
+        [0, 1].map(|set| Streams::new(floor::seed(9)).stream(&format!("writes of set {set}")));
     let in_set = ftl.layout.host_units / 2;
     let mut writer = Untimed::new(&ftl, BinChoice::RoundRobin);
     for _ in 0..3_000 {

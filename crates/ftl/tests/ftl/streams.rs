@@ -135,6 +135,8 @@ fn a_snapshot_of_fewer_streams_is_taken_up_and_one_of_more_is_not() {
 }
 
 proptest! {
+    #![proptest_config(floor::cases!())]
+
     /// A stream can write as many batches as it has room for, each to the block that was
     /// announced before, whatever streams wrote before.
     #[test]

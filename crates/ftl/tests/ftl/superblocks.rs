@@ -209,7 +209,7 @@ fn age(ftl: &mut Ftl, writes: u32) {
     let mut writer = Untimed::new(ftl, BinChoice::RoundRobin);
     let units = ftl.layout.host_units;
     writer.write_run(ftl, Lpn(0), units).unwrap();
-    let mut numbers = Streams::new(7).stream("test");
+    let mut numbers = Streams::new(floor::seed(7)).stream("test");
     for _ in 0..writes {
         writer.write(ftl, Lpn(numbers.below(u64::from(units)) as u32)).unwrap();
     }
@@ -250,7 +250,7 @@ fn a_snapshot_keeps_stripes() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(40))]
+    #![proptest_config(floor::cases!(40))]
 
     /// Filling and overwriting keeps all tables in agreement, and each stripe has parity once.
     #[test]

@@ -210,7 +210,7 @@ mod tests {
     /// Shares of reads with failed codewords, and their mean errors, against exact probabilities.
     fn compare(corrects: u32, rate: f64, words: u32, count: u32) {
         let mut code = Code::new(4096, corrects);
-        let mut numbers = Streams::new(u64::from(corrects)).stream("decode");
+        let mut numbers = Streams::new(floor::seed(corrects.into())).stream("decode");
         let (mut reads, mut failed, mut by_word) = (0, 0, vec![0; words as usize]);
         let mut wrong = Vec::new();
         for _ in 0..count {
@@ -250,7 +250,7 @@ mod tests {
     fn re_reads_thin_the_errors_of_the_first_decode() {
         let (rate, count) = (200.0 / 4096.0, 40_000);
         let mut code = Code::new(4096, 75);
-        let mut numbers = Streams::new(8).stream("re-reads");
+        let mut numbers = Streams::new(floor::seed(8)).stream("re-reads");
         let mut left = [0u32; 3];
         for _ in 0..count {
             let mut wrong = Vec::new();

@@ -273,7 +273,7 @@ mod tests {
     #[test]
     fn dies_fail_at_exponential_times_or_when_the_list_says() {
         let per_hour = config(r#"{ "die_per_hour": 7200.0 }"#);
-        let ends = per_hour.ends_of_dies(Streams::new(14), 100_000);
+        let ends = per_hour.ends_of_dies(Streams::new(floor::seed(14)), 100_000);
         // Half a second each: the mean, and the share that is alive after that time.
         let mean = ends.iter().map(|end| end.as_ns() as f64).sum::<f64>() / 1e5;
         assert!((mean / 0.5e9 - 1.0).abs() < 4.0 / 1e5f64.sqrt(), "{mean}");

@@ -180,6 +180,8 @@ fn any_pulses() -> impl Strategy<Value = Pulses> {
 }
 
 proptest! {
+    #![proptest_config(floor::cases!())]
+
     /// Freezing costs nothing, at any moment and any number of times.
     #[test]
     fn what_is_frozen_takes_as_long_as_what_is_not(

@@ -115,7 +115,7 @@ mod tests {
         let list: Vec<(u64, u64)> = (0..50).map(|n| (n * 10, n % 7)).collect();
         let total: u64 = list.iter().map(|(_, count)| count).sum();
         let mut deck = Deck::new(&list, total);
-        let mut stream = Streams::new(1).stream("deck");
+        let mut stream = Streams::new(floor::seed(1)).stream("deck");
         for _ in 0..2 {
             let drawn: Vec<u64> = (0..total).map(|_| deck.draw(&mut stream)).collect();
             assert!(!drawn.is_sorted());

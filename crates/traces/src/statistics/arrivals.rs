@@ -326,7 +326,7 @@ mod tests {
 
     #[test]
     fn windows_are_those_of_a_plain_count() {
-        for seed in 0..30 {
+        for seed in floor::seeds(0, 30) {
             let mut stream = Streams::new(seed).stream("windows");
             let mut stamps = vec![0];
             for _ in 0..2_000 {
@@ -364,7 +364,7 @@ mod tests {
 
     #[test]
     fn poisson_arrivals_have_no_memory() {
-        let mut stream = Streams::new(1).stream("poisson");
+        let mut stream = Streams::new(floor::seed(1)).stream("poisson");
         let mut watch = Watch::new(1);
         let mut now = 0;
         for _ in 0..200_000 {

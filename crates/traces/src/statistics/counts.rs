@@ -126,7 +126,7 @@ mod tests {
 
     #[test]
     fn a_bucket_holds_its_value_and_is_narrow() {
-        let mut stream = Streams::new(11).stream("buckets");
+        let mut stream = Streams::new(floor::seed(11)).stream("buckets");
         let random = (0..20_000).map(|_| stream.bits() >> (stream.bits() % 64));
         for value in random.chain(0..2_000).chain([u64::MAX, u64::MAX - 1, 1 << 63]) {
             let edge = upper_edge(bucket(value));

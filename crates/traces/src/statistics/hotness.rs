@@ -415,7 +415,7 @@ mod tests {
 
     #[test]
     fn units_are_counted_as_in_a_plain_map() {
-        for seed in 0..40 {
+        for seed in floor::seeds(0, 40) {
             let mut stream = Streams::new(seed).stream("places");
             let span = 1 + stream.below(400);
             let requests: Vec<(bool, u64, u64)> = (0..stream.below(300) + 1)
@@ -469,7 +469,7 @@ mod tests {
 
     #[test]
     fn little_memory_means_a_sample_that_tells_the_same() {
-        let mut stream = Streams::new(5).stream("sample");
+        let mut stream = Streams::new(floor::seed(5)).stream("sample");
         let zipf = host::Zipf::new(1 << 20, 0.8);
         let scatter = host::Scatter::new(1 << 20);
         let requests: Vec<(bool, u64, u64)> = (0..400_000)
@@ -513,7 +513,7 @@ mod tests {
 
     #[test]
     fn a_sample_tells_how_many_stretches_and_gaps_there_are() {
-        let mut stream = Streams::new(8).stream("extents");
+        let mut stream = Streams::new(floor::seed(8)).stream("extents");
         let mut random = |longest: u64, farthest: u64| {
             let mut at = 0;
             let mut extent = |_| {

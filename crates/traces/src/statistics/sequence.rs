@@ -329,7 +329,7 @@ mod tests {
 
     #[test]
     fn runs_are_those_of_a_search_through_the_last_32() {
-        for seed in 0..100 {
+        for seed in floor::seeds(0, 100) {
             let mut stream = Streams::new(seed).stream("runs");
             let places = 2 + stream.below(60);
             let requests: Vec<(u64, u64)> = (0..stream.below(400) + 2)

@@ -147,7 +147,7 @@ fn forced(format: traces::Format) -> Choices {
 #[test]
 fn every_format_says_the_same_as_its_source() {
     let folder = Folder::new("same");
-    for seed in 0..30 {
+    for seed in floor::seeds(0, 30) {
         for target in Target::ALL {
             let devices = if *target == Target::Captured { 1 } else { 5 };
             let (text, requests) = random(seed, devices);
@@ -195,7 +195,7 @@ fn numbered(text: &str) -> String {
 fn there_and_back_again_is_the_same_file() {
     let folder = Folder::new("back");
     let (there, back) = (folder.0.join("there"), folder.0.join("back"));
-    for seed in 100..120 {
+    for seed in floor::seeds(100, 20) {
         for target in Target::ALL {
             let has_names = matches!(target, Target::Msr | Target::FioV3);
             let (text, _) = random(seed, if *target == Target::Captured { 1 } else { 4 });
@@ -229,7 +229,7 @@ fn captured(seed: u64, kinds: &[char]) -> String {
 fn bytes_and_other_kinds_come_back_where_a_format_has_them() {
     let folder = Folder::new("bytes");
     let (there, back) = (folder.0.join("there"), folder.0.join("back"));
-    for seed in 200..220 {
+    for seed in floor::seeds(200, 20) {
         for (target, kinds) in [
             (Target::Captured, &['R', 'W', 'T', 'F', 'Z'][..]),
             (Target::FioV3, &['R', 'W', 'T', 'F']),

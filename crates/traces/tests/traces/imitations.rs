@@ -160,7 +160,7 @@ fn interleaved_streams_keep_less() {
     for (name, devices, streams, spread) in
         [("devices", 3, 1, 1 << 20), ("streams", 1, 12, 1 << 16), ("both", 3, 4, 1 << 14)]
     {
-        let mut random = engine::Streams::new(3).stream(name);
+        let mut random = engine::Streams::new(floor::seed(3)).stream(name);
         let mut next = vec![0u64; (devices * streams) as usize];
         let rows = (0..6_000u64).map(|n| {
             let stream = random.below(devices * streams);

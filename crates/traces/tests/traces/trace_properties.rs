@@ -128,7 +128,7 @@ fn read_in_every_way(file: &Scratch) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
+    #![proptest_config(floor::cases!(24))]
 
     #[test]
     fn any_bytes_give_rows_or_an_error(content in vec(any::<u8>(), 0..400)) {

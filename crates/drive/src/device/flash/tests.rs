@@ -844,6 +844,8 @@ fn moments(cells: u32) -> impl proptest::strategy::Strategy<Value = Vec<Moment>>
 }
 
 proptest::proptest! {
+    #![proptest_config(floor::cases!())]
+
     /// The reads that an operation may be suspended for are those of a scan of all waiting ones.
     #[test]
     fn reads_that_wait_are_found_as_by_a_scan(

@@ -50,6 +50,8 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
+        #![proptest_config(floor::cases!())]
+
         /// The contract of every policy: the same answer to the same question; a collection that is
         /// alone begins; and one that may begin beside others may also begin beside fewer.
         #[test]

@@ -60,6 +60,8 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
+        #![proptest_config(floor::cases!())]
+
         /// The contract of every policy: the same answer to the same question.
         #[test]
         fn every_policy_answers_alike_twice(

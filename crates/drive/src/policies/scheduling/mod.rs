@@ -42,6 +42,8 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
+        #![proptest_config(floor::cases!())]
+
         /// The contract of every policy: the same question gets the same answer; an operation that
         /// is alone goes, unless all go by age; a bound never moves, and an operation that goes by
         /// it is below it; the number of an operation that no bound binds has no effect.

@@ -25,6 +25,8 @@ fn named(written: serde_json::Value) -> Suspension {
 }
 
 proptest! {
+    #![proptest_config(floor::cases!())]
+
     /// The contract of every policy: the same answer to the same question.
     #[test]
     fn every_policy_answers_alike_twice(

@@ -93,7 +93,7 @@ fn victims(scene: &Scene) -> [u64; 3] {
     let mut counts = [0; 6];
     let mut experiment = scene.experiment();
     find_outside(&mut experiment);
-    for seed in 0..SEEDS {
+    for seed in floor::seeds(0, SEEDS) {
         let mut bench = Bench::of(&Experiment { seed, ..experiment.clone() });
         let start = overwrite(&mut bench, [0, 4, 5, 8, 0, 4, 5, 9]);
         let ftl = bench.device.ftl();
@@ -118,7 +118,7 @@ fn victims(scene: &Scene) -> [u64; 3] {
 fn victims_of_equals(scene: &Scene) -> [u64; 4] {
     let mut counts = [0; 6];
     let experiment = scene.experiment();
-    for seed in 0..SEEDS {
+    for seed in floor::seeds(0, SEEDS) {
         let mut bench = Bench::of(&Experiment { seed, ..experiment.clone() });
         let start = overwrite(&mut bench, [0, 4, 8, 12, 1, 5, 9, 13]);
         let ftl = bench.device.ftl();

@@ -58,6 +58,8 @@ fn unloaded_ns(rules: &Rules, request: &Request) -> u64 {
 }
 
 proptest! {
+    #![proptest_config(crate::cases!())]
+
     #[test]
     fn counts_are_right_and_latencies_possible(rules in some_rules(), drawn in some_requests()) {
         let requests = requests_on(&rules, &drawn);

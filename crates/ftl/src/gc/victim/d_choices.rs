@@ -107,7 +107,7 @@ mod tests {
             units_per_block: 8,
             most_valid: 7,
         };
-        let mut numbers = Streams::new(7).stream("victim");
+        let mut numbers = Streams::new(floor::seed(7)).stream("victim");
         let mut counts = [0; 8];
         for _ in 0..draws {
             counts[policy.choose(candidates, &mut numbers).unwrap()] += 1;

@@ -76,7 +76,7 @@ mod tests {
     fn of_equals_the_one_that_the_rule_says_is_taken() {
         assert_eq!([Ties::First, Ties::Last, Ties::Oldest].map(|ties| chosen(ties, 1)), [1, 4, 3]);
         let mut counts = [0; 6];
-        (0..300).for_each(|seed| counts[chosen(Ties::Random, seed)] += 1);
+        floor::seeds(0, 300).for_each(|seed| counts[chosen(Ties::Random, seed)] += 1);
         assert_eq!([counts[0], counts[2], counts[5]], [0; 3]);
         // A third of 300 each, within four standard deviations of sqrt(300 * 1/3 * 2/3) = 8.2.
         for index in [1, 3, 4] {

@@ -38,6 +38,8 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
+        #![proptest_config(floor::cases!())]
+
         /// The contract of every policy: if a block may be chosen and gains space, the policy
         /// returns such a block, and always the same one.
         #[test]
