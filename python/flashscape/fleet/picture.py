@@ -96,9 +96,11 @@ def _tails(axes: Axes, tails: Tails) -> None:
 def _tail(buckets: Sequence[tuple[int, int]], most: int) -> tuple[Sequence[float], Sequence[float]]:
     """Return the latencies of a curve, and the share of requests that are no faster."""
     left = total = sum(requests for _, requests in buckets)
+    # A logarithmic axis has no zero: requests that took no time lie at the least other latency.
+    least = min(min((edge for edge, _ in buckets if edge > 0), default=1), max(1, most))
     edges, shares = [], []
     for edge, requests in buckets:
-        edges.append(min(edge, most))
+        edges.append(max(least, min(edge, most)))
         shares.append(left / total)
         left -= requests
     return drawing.thinned(edges, shares) if len(edges) > 1 else (edges, shares)
