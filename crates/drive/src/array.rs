@@ -231,7 +231,7 @@ impl ArrayRun {
                     let until = self.drives.next_due_but(drive).min(own.unwrap_or(LATEST));
                     let until = until.min(self.measured.next_boundary()).min(LATEST);
                     let device = self.drives.get_mut(drive);
-                    let waits_alone = device.waits_for_windows_alone();
+                    let waits_alone = device.waits_for_timers_alone();
                     match self.turns_wait {
                         // The moment at which the window begins matters to others.
                         true => _ = device.step(),
@@ -277,7 +277,7 @@ impl ArrayRun {
         let nothing_comes = self.coming.taken() == 0 && self.serving.taken() == 0;
         nothing_comes
             && self.idle_periods > 2 * (self.members.count() + 2)
-            && self.drives.devices.iter().all(Device::waits_for_windows_alone)
+            && self.drives.devices.iter().all(Device::waits_for_timers_alone)
     }
 
     fn end(&mut self) -> Result<(), RunError> {

@@ -71,7 +71,7 @@ impl Run {
         let done = (tally.units.iter().sum::<u64>() + tally.erases, self.device.outstanding());
         let windows = self.windows.as_mut().expect("one was due");
         let is_vain = own.is_none()
-            && self.device.waits_for_windows_alone()
+            && self.device.waits_for_timers_alone()
             && std::mem::replace(&mut windows.done, done) == done;
         windows.vain = if is_vain { windows.vain + 1 } else { 0 };
     }

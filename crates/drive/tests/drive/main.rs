@@ -38,6 +38,7 @@ mod refusals;
 mod rotation;
 mod scrubbing;
 mod scrubbing_beside;
+mod scrubbing_in_turns;
 mod sets;
 mod snapshots;
 mod starvation;

@@ -57,7 +57,8 @@ impl Gc {
             }
             Maintenance::Scrub => {
                 (!base.space.is_awaited(bin) || Self::has_space_for_look(base, bin))
-                    && !self.claims_channels(bin)
+                    && !self.collection_comes_first(base, bin)
+                    && self.has_turn_to_scrub(base, bin)
             }
             Maintenance::Erase { waiting } => return self.begins_burst(base, bin, waiting),
             Maintenance::Erases => return self.ends_burst(base, bin),
@@ -108,6 +109,16 @@ impl Gc {
         let has_space = base.space.ftl.can_bind(bin, Stream::Host);
         base.space.ftl.level(bin) != Level::Foreground
             && !(has_space && base.space.task(bin).scrubbed_last)
+    }
+
+    /// True while a bin's collection waits for leave and goes before the next poll: it waits for channels
+    /// that it reserves, or it is its turn after a scrubbed block. It will have a permit. Its channel may
+    /// never be quiet, so that it keeps one poll waiting, and not the one after that.
+    fn collection_comes_first(&self, base: &Base, bin: BinId) -> bool {
+        let is_next = || base.space.task(bin).scrubs;
+        self.claims_channels(bin)
+            || self.permits.as_ref().is_some_and(|permits| permits.is_waiting(bin)) && is_next()
+            || self.await_quiet.contains(&bin) && is_next() && !self.jobs[bin].look_is_late
     }
 
     /// Lets erases wait for a burst of reads to end, unless space is short or many erases wait.

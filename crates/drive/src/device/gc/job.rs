@@ -15,6 +15,8 @@ pub struct Job {
     pub(in crate::device) course: Course,
     /// A poll of scrubbing is due.
     pub(in crate::device) look: bool,
+    /// Another one came due while it waited.
+    pub(in crate::device) look_is_late: bool,
     /// A block was collected since one was last scrubbed.
     pub(in crate::device) collected: bool,
     /// Copy-backs of the victim would gain no space: its data goes through the controller.

@@ -107,13 +107,14 @@ impl Gc {
     }
 
     /// Re-evaluates the turn of a bin that has more free space than it needs: erases may wait for it,
-    /// or not need it any more. True if the bin's collection goes on.
+    /// or not need it any more. True if the bin's collection goes on, or if a poll waits for its turn.
     #[inline(never)]
     pub(super) fn asks_again(&mut self, base: &mut Base, bin: BinId) -> bool {
-        if !base.space.task(bin).running {
+        let is_running = base.space.task(bin).running;
+        if !is_running {
             self.let_others_begin(base, bin);
         }
-        base.space.task(bin).running
+        is_running || self.jobs[bin].look && self.turns().is_some()
     }
 
     /// Pauses a collection that yields to other operations and has nothing under way.
@@ -169,7 +170,7 @@ impl Gc {
         }
         let mut waiting = permits.take_waiting();
         waiting.extend(again.then_some(bin));
-        Self::ask_again(base, waiting);
+        Self::ask_again(base, waiting, &[]);
         self.pass_turn(base, bin);
     }
 }

@@ -1,6 +1,7 @@
 //! Turns of collections in groups of stripes: a collection that is to choose a victim may have to wait
 //! until another one of its group has erased its own ([`crate::policies::rotation`]). One for whose
-//! space programs of hosts wait does not wait for its turn.
+//! space programs of hosts wait does not wait for its turn. A poll of scrubbing waits for its turn, too:
+//! if it only kept others waiting, dense scrubbing would keep them from collecting for ever.
 
 use crate::device::Base;
 use crate::device::gc::Gc;
@@ -13,6 +14,17 @@ use metrics::Holder;
 impl Gc {
     /// True if it is a bin's turn to collect; otherwise the bin waits for that.
     pub(super) fn has_turn(&mut self, base: &mut Base, bin: BinId) -> bool {
+        let is_needed = self.is_needed(base, bin);
+        self.takes_turn(base, bin, is_needed)
+    }
+
+    /// True if it is a bin's turn to scrub a block, or if there are no turns; otherwise the bin waits for
+    /// that.
+    pub(super) fn has_turn_to_scrub(&mut self, base: &mut Base, bin: BinId) -> bool {
+        self.turns().is_none() || self.takes_turn(base, bin, false)
+    }
+
+    fn takes_turn(&mut self, base: &mut Base, bin: BinId, is_needed: bool) -> bool {
         let permits = self.permits.as_ref().expect("collections need leave");
         // One that waits for its channels has had its turn.
         let Some(turns) = permits.turns.as_ref().filter(|_| !permits.is_claiming(bin)) else {
@@ -27,10 +39,9 @@ impl Gc {
         let begins = is_free_elsewhere && turns.policy.begins(&Group { others_wait, ..view });
         // It may be its turn, but for those that have waited for longer.
         let is_free = is_free_elsewhere && turns.policy.begins(&view);
-        let is_needed = self.is_needed(base, bin);
         let turns = self.turns_mut().expect("collections take turns");
         if begins || is_needed {
-            turns.waiting[group].retain(|other| *other != bin);
+            turns.waits_no_more(group, bin);
             turns.out_of_turn = (!is_free).then_some(bin);
             return true;
         }
@@ -139,18 +150,22 @@ impl Gc {
         }
         let turns = self.turns_mut().expect("collections take turns");
         let waiting = std::mem::take(&mut turns.waiting[group]);
-        Self::ask_again(base, waiting);
+        let mut passed_over = turns.passed_over(&waiting);
+        passed_over.retain(|bin| self.jobs[*bin].look);
+        Self::ask_again(base, waiting, &passed_over);
     }
 
-    /// Lets collections ask again for leave: bins in the foreground, then the others, in the order in
-    /// which they came.
-    pub(super) fn ask_again(base: &mut Base, mut waiting: Vec<BinId>) {
-        waiting.sort_by_key(|bin| base.space.ftl.level(*bin) != Level::Foreground);
+    /// Lets collections ask again for leave: bins in the foreground and those that were `passed_over`
+    /// with a poll of scrubbing, then the others, in the order in which they came.
+    pub(super) fn ask_again(base: &mut Base, mut waiting: Vec<BinId>, passed_over: &[BinId]) {
+        waiting.sort_by_key(|bin| {
+            base.space.ftl.level(*bin) != Level::Foreground && !passed_over.contains(bin)
+        });
         // The bin that is added last is looked at first.
         base.space.look_at(waiting.into_iter().rev());
     }
 
-    fn turns(&self) -> Option<&Turns> {
+    pub(super) fn turns(&self) -> Option<&Turns> {
         self.permits.as_ref()?.turns.as_ref()
     }
     fn turns_mut(&mut self) -> Option<&mut Turns> {

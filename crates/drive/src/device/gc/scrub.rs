@@ -46,7 +46,7 @@ impl Gc {
             op.is_scrubbing() || op.is_collection() && base.space.task(op.bin).scrubs
         };
         base.time.agenda.events().all(|event| match event {
-            Event::Scrub(_) | Event::ScrubAgain(_) | Event::Think(_) => true,
+            Event::Scrub(_) | Event::ScrubAgain(_) | Event::Think(_) | Event::Window(_) => true,
             Event::Undecoded(op)
             | Event::Programmed(op)
             | Event::Array(op)
@@ -73,12 +73,14 @@ impl Gc {
         if self.scrubber.is_some() {
             return self.poll_when_possible(base, bin);
         }
-        self.jobs[bin].look = true;
+        let job = &mut self.jobs[bin];
+        job.look_is_late = std::mem::replace(&mut job.look, true);
         self.collect(base, bin);
     }
 
     /// Chooses the next victim of a bin with a poll due. Foreground GC goes first; otherwise
-    /// scrubbing and collection take turns, so that neither is put off for ever.
+    /// scrubbing and collection take turns, so that neither is put off for ever. A collection that must
+    /// wait keeps its place before the poll if it can count on its turn to come.
     pub(in crate::device) fn next_with_look(&mut self, base: &mut Base, bin: BinId) -> bool {
         if base.space.task(bin).scrubs || base.space.ftl.level(bin) == Level::Foreground {
             return self.next_collected(base, bin) || self.look(base, bin);
@@ -92,7 +94,8 @@ impl Gc {
         if !self.is_idle(base, bin) || self.asks_leave(base, bin, Maintenance::Scrub) != Leave::Go {
             return false;
         }
-        self.jobs[bin].look = false;
+        let job = &mut self.jobs[bin];
+        (job.look, job.look_is_late) = (false, false);
         let Some(block) = self.poll(base, bin) else { return false };
         self.note_progress(base, bin);
         let job = &mut self.jobs[bin];

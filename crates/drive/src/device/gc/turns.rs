@@ -1,4 +1,4 @@
-//! Collections that wait for their turn in a group of stripes.
+//! Collections and polls of scrubbing that wait for their turn in a group of stripes.
 
 use crate::device::base::Base;
 use crate::policies::rotation::Rotation;
@@ -10,7 +10,10 @@ typed_id! {
     pub struct StripeGroupId;
 }
 
-/// Collections that wait for their turn.
+/// Turns of others for which a bin in the background waits at most.
+const PASSED_MOST: u32 = 16;
+
+/// Collections, and polls of scrubbing, that wait for their turn.
 #[derive(Clone)]
 pub struct Turns {
     // ---- constant ----
@@ -18,6 +21,8 @@ pub struct Turns {
     width: u32,
     // ---- state ----
     pub(super) waiting: Column<StripeGroupId, Vec<BinId>>,
+    /// Times that each bin has asked in vain since its last turn.
+    vain: Column<BinId, u32>,
     /// The bin that may choose a victim out of turn.
     pub(super) out_of_turn: Option<BinId>,
 }
@@ -31,13 +36,15 @@ impl Turns {
             policy: policy.clone(),
             width,
             waiting: Column::filled(Vec::new(), groups),
+            vain: Column::filled(0, layout.bins as usize),
             out_of_turn: None,
         })
     }
     /// A copy of the turns while nothing is collected.
     pub fn begun_anew(&self) -> Self {
         let waiting = Column::filled(Vec::new(), self.waiting.len());
-        Self { policy: self.policy.clone(), waiting, out_of_turn: None, ..*self }
+        let vain = Column::filled(0, self.vain.len());
+        Self { policy: self.policy.clone(), waiting, vain, out_of_turn: None, ..*self }
     }
 
     /// The group of a bin.
@@ -57,6 +64,16 @@ impl Turns {
     pub fn wait(&mut self, group: StripeGroupId, bin: BinId) {
         if !self.waiting[group].contains(&bin) {
             self.waiting[group].push(bin);
+            self.vain[bin] += 1;
         }
+    }
+    /// Notes that a collection has its turn.
+    pub fn waits_no_more(&mut self, group: StripeGroupId, bin: BinId) {
+        self.waiting[group].retain(|other| *other != bin);
+        self.vain[bin] = 0;
+    }
+    /// Bins that have asked in vain so often that they go before bins in the foreground.
+    pub fn passed_over(&self, waiting: &[BinId]) -> Vec<BinId> {
+        waiting.iter().copied().filter(|bin| self.vain[*bin] > PASSED_MOST).collect()
     }
 }

@@ -44,9 +44,12 @@ impl Device {
     pub fn ends_ndwin(&self, set: SetId) -> bool {
         self.gc.windows.as_ref().is_some_and(|windows| windows.ends_ndwin(set))
     }
-    /// True if no event of the drive is due but those of its windows: nothing that a request waits for.
-    pub fn waits_for_windows_alone(&self) -> bool {
-        self.base.time.agenda.events().all(|event| matches!(event, Event::Window(_)))
+    /// True if no event of the drive is due but those of its windows and polls of scrubbing: nothing that
+    /// a request waits for.
+    pub fn waits_for_timers_alone(&self) -> bool {
+        let is_timer =
+            |event| matches!(event, Event::Window(_) | Event::Scrub(_) | Event::ScrubAgain(_));
+        self.base.time.agenda.events().all(is_timer)
     }
     /// True if an NVM set has been in its deterministic window since `then`.
     pub fn is_dtwin_since(&self, set: SetId, then: Instant) -> bool {
