@@ -5,7 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from flashscape import interruptions, outages, remedies, steadiness, units, windows
+from flashscape import (
+    interruptions,
+    outages,
+    remedies,
+    standstills,
+    steadiness,
+    units,
+    windows,
+)
 from flashscape.causes import OWN_SERVICE, by_cause
 from flashscape.host_writes import why_not_one
 from flashscape.latency import KINDS
@@ -69,6 +77,7 @@ def explain(result: Measured, *, everything: bool = False) -> Explanation:
         *_so_what(shown, result),
         *remedies.sentences(_named_by_kind(shown), result),
         *interruptions.sentences(result),
+        *standstills.sentences(result),
         *_write_amplification(result),
         *_steadiness(result),
         *_emptiness(groups),

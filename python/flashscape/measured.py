@@ -163,6 +163,16 @@ class Measured(ABC):
         return found
 
     @property
+    def closed_loops(self) -> dict[str, dict[str, Any]]:
+        """Standstills of closed loops, and what open ones would see, by the initiator's name.
+
+        docs/results.md lists the keys.
+        """
+        # Summaries of earlier versions lack this key.
+        found = ((each["name"], each.get("closed_loop")) for each in self.summary["initiators"])
+        return {name: figures for name, figures in found if figures is not None}
+
+    @property
     def recovery(self) -> dict[str, Any] | None:
         """Power cuts and the cost of recovery (docs/results.md); None without drive.recovery."""
         found: dict[str, Any] | None = self.summary.get("recovery")

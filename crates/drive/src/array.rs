@@ -15,6 +15,7 @@ mod members;
 mod plan;
 mod ranges;
 mod requests;
+mod standstill;
 
 pub use drives::Drives;
 pub use plan::act::PlanCounts;
@@ -33,7 +34,9 @@ use crate::measure::{Measurable, Measured};
 use crate::requests::RequestLog;
 use crate::run::Progress;
 use crate::run::faults;
-use crate::run::initiator::{self, Backlog, Drawn, Initiator, expected_requests, initiators};
+use crate::run::initiator::{
+    self, Backlog, Drawn, Initiator, expected_requests, initiators, watch_closed_loops,
+};
 use audit::Audit;
 use engine::{Agenda, Instant, Slab, Span, typed_id};
 use event::Event;
@@ -58,6 +61,8 @@ pub struct ArrayRun {
     initiators: Vec<Initiator>,
     requests: Requests,
     sent: Slab<SentId, Sent>,
+    /// The command that ended last, if the present answer follows from it.
+    ended: Option<Sent>,
     /// Commands under way at each member.
     under_way: Vec<u32>,
     agenda: Agenda<Event>,
@@ -126,6 +131,7 @@ impl ArrayRun {
             plan,
             requests: Requests::default(),
             sent: Slab::default(),
+            ended: None,
             under_way: vec![0; members.count() as usize],
             audit: None,
             drives,
@@ -155,6 +161,8 @@ impl ArrayRun {
             unsettled: 0,
             fault: None,
         };
+        // The plan chooses the NVM sets.
+        watch_closed_loops(&run.initiators, 1, &mut run.measured);
         if experiment.run.audit {
             run.begin_audit();
         }

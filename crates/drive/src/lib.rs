@@ -6,6 +6,7 @@ pub mod array;
 mod audit;
 pub mod check;
 mod clones;
+pub mod closed_loop;
 pub mod config;
 pub mod device;
 mod error;

@@ -1,6 +1,7 @@
 //! The measurements of a run: latencies, blame and the slowest requests by initiator and kind, time
 //! series, and the work of the flash.
 
+use crate::closed_loop::{ClosedLoop, Shares, Standstill};
 use crate::device::{
     Completion, Counters, Device, ErrorCounters, PressureCounts, ScrubCounts, TaskCounts,
 };
@@ -79,6 +80,8 @@ pub struct InitiatorStats {
     pub name: String,
     /// By [`Kind::index`].
     pub kinds: [Option<Box<KindStats>>; Kind::ALL.len()],
+    /// Its standstills, if it asks in a closed loop.
+    pub closed_loop: Option<Box<ClosedLoop>>,
 }
 
 /// One of the slowest requests of its initiator and kind.
@@ -108,6 +111,9 @@ pub struct Mark {
     /// Tally of each NVM set.
     tallies: Vec<Tally>,
     units: Vec<Span>,
+    /// Time for which each unit erased, and read for hosts.
+    erasing: Vec<Span>,
+    reading: Vec<Span>,
     channels: Vec<Span>,
     held: Option<Vec<Span>>,
 }
@@ -163,6 +169,8 @@ impl Measurable for Device {
                 .map(|set| self.ftl().tally_of(SetId(set)))
                 .collect(),
             units: self.unit_busy(),
+            erasing: self.unit_spent(State::UnitErase),
+            reading: self.unit_spent(State::UnitHostRead),
             channels: self.channel_busy(),
             held: self.unit_held(),
         }
@@ -179,6 +187,8 @@ impl Mark {
         self.tallies.append(&mut other.tallies);
         self.pressure.append(&mut other.pressure);
         self.units.append(&mut other.units);
+        self.erasing.append(&mut other.erasing);
+        self.reading.append(&mut other.reading);
         self.channels.append(&mut other.channels);
         self.held = self.held.zip(other.held).map(|(one, other)| [one, other].concat());
         self
@@ -247,7 +257,7 @@ impl Measured {
         let mut measured = Self {
             initiators: names
                 .into_iter()
-                .map(|name| InitiatorStats { name, kinds: Default::default() })
+                .map(|name| InitiatorStats { name, kinds: Default::default(), closed_loop: None })
                 .collect(),
             slowest: experiment.record.slowest as usize,
             series: Series::new(Instant::START, ROWS, fields),
@@ -360,6 +370,9 @@ impl Measured {
             return;
         }
         self.in_flight_ns += u128::from(latency.as_ns());
+        if blame.has_erase() {
+            self.note_erase(completion, latency);
+        }
         let stats = self.initiators[completion.tag as usize].kinds[kind.index()]
             .get_or_insert_with(|| Box::new(KindStats::new(self.slowest)));
         stats.latency.record(latency);
@@ -378,6 +391,36 @@ impl Measured {
         });
         if let Some(log) = &mut self.log {
             log.record(completion, blame);
+        }
+    }
+
+    /// Begins to watch an initiator that asks in a closed loop.
+    pub fn watch_closed_loop(&mut self, initiator: usize, closed_loop: ClosedLoop) {
+        self.initiators[initiator].closed_loop = Some(Box::new(closed_loop));
+    }
+
+    /// Counts a request that waited for an erase, if it is a read of a closed loop.
+    #[cold]
+    #[inline(never)]
+    fn note_erase(&mut self, completion: &Completion, latency: Span) {
+        if let Some(closed_loop) = &mut self.initiators[completion.tag as usize].closed_loop
+            && completion.command.kind == Kind::Read
+        {
+            closed_loop.note_erase(latency);
+        }
+    }
+
+    /// Counts a standstill of an initiator's whole queue that ended with this answer, if it is counted.
+    pub fn note_standstill(
+        &mut self,
+        completion: &Completion,
+        (stood, is_behind_one): (Standstill, bool),
+        blame: &Blame,
+    ) {
+        if self.counts(completion.arrived)
+            && let Some(closed_loop) = &mut self.initiators[completion.tag as usize].closed_loop
+        {
+            closed_loop.note(stood, is_behind_one, blame);
         }
     }
 
@@ -511,6 +554,13 @@ impl Measured {
     pub fn unit_utilisation(&self) -> Vec<f64> {
         let (begin, end) = self.marks();
         utilisation(&begin.units, &end.units, self.span())
+    }
+    /// Shares of the counted time for which each unit erased, and read for hosts.
+    pub fn unit_shares(&self) -> Vec<Shares> {
+        let (begin, end) = self.marks();
+        let erase = utilisation(&begin.erasing, &end.erasing, self.span());
+        let read = utilisation(&begin.reading, &end.reading, self.span());
+        erase.into_iter().zip(read).map(|(erase, read)| Shares { erase, read }).collect()
     }
     /// Share of the counted time for which collection held each unit, if that was recorded.
     pub fn unit_held(&self) -> Option<Vec<f64>> {

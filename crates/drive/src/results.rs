@@ -1,6 +1,7 @@
 //! Results of a run: `summary.json`, whose names scripts may rely on (docs/results.md), and tables.
 
 pub mod array;
+mod closed_loop;
 mod endurance;
 mod errors;
 mod failures;
@@ -65,6 +66,7 @@ pub fn summary(
         false => steady::verdicts(run, checked.layout.bins),
     };
     let notes = notes::notes(run, experiment, checked, &steady);
+    let closed_loop = |stats| closed_loop::of_initiator(stats, measured, run.device());
     json!({
         "flashscape": env!("CARGO_PKG_VERSION"),
         "title": experiment.title,
@@ -73,7 +75,7 @@ pub fn summary(
         "counted_ns": measured.span().as_ns(),
         "host_cpu_seconds": outcome.host_cpu_seconds,
         "digest": format!("{:016x}", run.device().digest()),
-        "initiators": measured.initiators().iter().map(|stats| initiator(stats, scope)).collect::<Vec<_>>(),
+        "initiators": measured.initiators().iter().map(|stats| initiator(stats, scope, closed_loop(stats))).collect::<Vec<_>>(),
         "all": together(measured, scope),
         "mean_outstanding": (!is_untimed).then(|| measured.mean_outstanding()),
         "flash": flash(measured),
@@ -128,8 +130,8 @@ struct Scope {
     records_holds: bool,
 }
 
-/// Requests of one initiator.
-fn initiator(stats: &InitiatorStats, scope: Scope) -> Value {
+/// Requests of one initiator, with the figures of a closed loop.
+fn initiator(stats: &InitiatorStats, scope: Scope, closed_loop: Value) -> Value {
     let mut table = Map::new();
     table.insert("name".into(), stats.name.clone().into());
     for kind in Kind::ALL {
@@ -137,6 +139,7 @@ fn initiator(stats: &InitiatorStats, scope: Scope) -> Value {
         let of_kind = stats.kinds[kind.index()].as_deref().unwrap_or(&empty);
         table.insert(kind.name().into(), requests(of_kind, scope));
     }
+    table.insert("closed_loop".into(), closed_loop);
     table.into()
 }
 

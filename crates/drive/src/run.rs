@@ -28,7 +28,7 @@ use crate::snapshot::Snapshot;
 use crate::starvation::Watch;
 use engine::{Agenda, Instant, Slab, Span, Streams};
 use host_windows::HostSide;
-use initiator::{Coming, Drawn, Initiator, expected_requests, initiators};
+use initiator::{Coming, Drawn, Initiator, expected_requests, initiators, watch_closed_loops};
 use nand::Geometry;
 use supply::Power;
 use traces::Survey;
@@ -156,6 +156,8 @@ impl Run {
             run.untimed = Some(Box::new(UntimedState::new(&mut run.device, initiators, choice)));
             return Ok(run);
         }
+        let sets = run.device.ftl().layout.set_count();
+        watch_closed_loops(&run.initiators, sets, &mut run.measured);
         // Small runs have begun as soon as they are made.
         run.begin(1 << 16)?;
         Ok(run)

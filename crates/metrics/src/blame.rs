@@ -124,6 +124,16 @@ macro_rules! states {
 }
 
 impl State {
+    /// True if the request itself is served in this state: it is no wait.
+    #[inline]
+    pub const fn is_service(self) -> bool {
+        SERVICE >> self as u32 & 1 == 1
+    }
+    /// True if it is a wait for a flash unit or a channel.
+    #[inline]
+    pub const fn is_on_flash(self) -> bool {
+        (self as usize) < LEDGER_STATES
+    }
     /// True if collection (scrubbing and wear migrations included) holds a unit or a channel in this
     /// state: it uses it, or has reserved it. Commands do not count.
     #[inline]
@@ -300,6 +310,19 @@ impl Blame {
     pub fn has_hold(&self) -> bool {
         self.touched & HELD != 0
     }
+    /// True if some time was a wait for an erase, or for the suspension of one or of a program.
+    #[inline]
+    pub fn has_erase(&self) -> bool {
+        self.touched & ERASE != 0
+    }
+    /// The sum over the states of the request's own service.
+    pub fn service(&self) -> Span {
+        bits(self.touched & SERVICE).map(|index| self.spans[index]).sum()
+    }
+    /// The sum over waits for flash units and channels.
+    pub fn on_flash(&self) -> Span {
+        self.spans[..LEDGER_STATES].iter().copied().sum()
+    }
     /// The sum over all states.
     #[inline]
     pub fn total(&self) -> Span {
@@ -397,6 +420,8 @@ impl Share {
     }
 }
 
+/// Waits for an erase, or for the suspension of one or of a program.
+const ERASE: u64 = 1 << State::UnitErase as u32 | 1 << State::Suspended as u32;
 /// States of a unit or channel that collection holds: it uses it, or has reserved it. Commands do
 /// not count.
 const HELD: u64 = 1 << State::UnitGcRead as u32
@@ -471,6 +496,8 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(floor::cases!())]
+
         #[test]
         fn a_tail_sums_to_its_length(
             spans in proptest::collection::vec((0..STATES, prop_oneof![0u64..1_000_000, 0..1u64 << 40]), 0..20),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from flashscape import interruptions, outages, percentiles, steadiness, units
+from flashscape import interruptions, outages, percentiles, standstills, steadiness, units
 from flashscape.causes import CAUSES, OTHER, by_cause
 from flashscape.host_writes import why_not_one
 from flashscape.latency import KINDS
@@ -181,6 +181,7 @@ def drive(result: Measured) -> Rows:
         ("flash units busy", _utilisation(summary["utilisation"]["units"])),
         ("channels busy", _utilisation(summary["utilisation"]["channels"])),
         ("requests under way", f"{summary['mean_outstanding']:.2f} in the mean"),
+        *_standstills(result),
         *(
             (f"steady {name.replace('_', ' ')}", _steady(result, name, verdict))
             for name, verdict in result.steadiness()
@@ -188,6 +189,15 @@ def drive(result: Measured) -> Rows:
     ]
     title = "Drive" if result.summary.get("array") is None else "Drives together"
     return Rows(title, ("figure", "value"), rows, 2)
+
+
+def _standstills(result: Measured) -> list[tuple[str, str]]:
+    """Return how long queues of closed loops stood still; without seldom ones."""
+    queues = [queue for queue in standstills.of_run(result) if queue.share >= _SEEN]
+    several = len(result.summary["initiators"]) > 1
+    names = [f"{queue.initiator}: " if several else "" for queue in queues]
+    told = zip(names, queues, strict=True)
+    return [("behind one flash unit", f"{name}{queue.told}") for name, queue in told]
 
 
 def _detours(result: Measured) -> list[tuple[str, str]]:

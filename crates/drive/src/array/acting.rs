@@ -248,6 +248,7 @@ impl ArrayRun {
     fn end_of(&mut self, id: SentId) -> Result<(), RunError> {
         let sent = self.sent[id];
         self.sent.remove(id);
+        self.ended = Some(sent);
         let of = sent.of.and_then(|of| self.requests.unanswered(of));
         if let Some(audit) = &mut self.audit
             && changes(sent.command.kind)
@@ -270,6 +271,7 @@ impl ArrayRun {
     pub(super) fn served(&mut self, id: ServingId) -> Result<(), RunError> {
         let part = self.serving[id];
         self.serving.remove(id);
+        self.ended = None;
         if self.requests.unanswered(part.of).is_none() {
             // A plan in Python has answered it from another part.
             return Ok(());
@@ -306,6 +308,9 @@ impl ArrayRun {
         self.digest.mix(completion.arrived.as_ns());
         self.digest.mix(latency.as_ns() << 8 | completion.command.kind.index() as u64);
         self.measured.record(&completion, &self.requests.get(id).blame);
+        if let Some(pause) = self.initiators[completion.tag as usize].answered(now) {
+            self.note_pause(id, &completion, pause);
+        }
         if self.drives.devices[0].records_holds() {
             self.measured.count_met(&[completion]);
         }

@@ -33,6 +33,7 @@ mod tasks;
 mod time;
 mod untimed;
 mod watch;
+mod whereabouts;
 mod why;
 mod windows;
 mod write;

@@ -2,8 +2,9 @@
 //! are those of all drives together, and `array` with the plan, each drive and each member.
 
 use super::{
-    Outcome, Scope, collection, detours, endurance, flash, initiator, notes, precondition,
-    pressure, steady, tables, together, traces, wear, window_counts, write_amplification,
+    Outcome, Scope, closed_loop, collection, detours, endurance, flash, initiator, notes,
+    precondition, pressure, steady, tables, together, traces, wear, window_counts,
+    write_amplification,
 };
 use crate::array::config::PlanConfig;
 use crate::array::{ArrayRun, PlanCounts, Written};
@@ -33,6 +34,8 @@ pub fn summary(
     let bins = checked.layout.bins * drives.len() as u32;
     let steady = steady::of_series(measured.series(), bins, None);
     let notes = notes::of_array(run, experiment, checked, &steady);
+    let first = &run.drives().devices[0];
+    let closed_loop = |stats| closed_loop::of_initiator(stats, measured, first);
     json!({
         "flashscape": env!("CARGO_PKG_VERSION"),
         "title": experiment.title,
@@ -41,7 +44,7 @@ pub fn summary(
         "counted_ns": measured.span().as_ns(),
         "host_cpu_seconds": outcome.host_cpu_seconds,
         "digest": format!("{:016x}", run.digest()),
-        "initiators": measured.initiators().iter().map(|stats| initiator(stats, scope)).collect::<Vec<_>>(),
+        "initiators": measured.initiators().iter().map(|stats| initiator(stats, scope, closed_loop(stats))).collect::<Vec<_>>(),
         "all": together(measured, scope),
         "mean_outstanding": measured.mean_outstanding(),
         "flash": flash(measured),

@@ -41,6 +41,7 @@ pub fn notes(run: &Run, experiment: &Experiment, checked: &Checked, steady: &Val
     notes.extend(no_erase(measured, &[run.device().ftl()], experiment));
     notes.extend(not_aged(run.history().preconditioned));
     notes.extend(unsettled(measured, run.outages(), steady));
+    notes.extend(super::closed_loop::notes(measured, experiment, run.device()));
     notes.extend(overloads(run.backlogs()));
     notes
 }
@@ -60,6 +61,7 @@ pub fn of_array(
     notes.extend(no_erase(measured, &drives, experiment));
     notes.extend(not_aged(run.drives().histories[0].preconditioned));
     notes.extend(unsettled(measured, &[], steady));
+    notes.extend(super::closed_loop::notes(measured, experiment, &run.drives().devices[0]));
     notes.extend(overloads(run.backlogs()));
     notes
 }

@@ -1,12 +1,15 @@
 //! Initiators: the host programs that use the drive, and their requests that are still to come.
 
 use crate::check;
+use crate::closed_loop::{self, ClosedLoop, Standstill};
 use crate::error::RunError;
 use crate::experiment::Experiment;
+use crate::measure::Measured;
 use crate::namespaces;
-use engine::{Instant, Streams, typed_id};
-use ftl::Layout;
+use engine::{Instant, Span, Streams, typed_id};
+use ftl::{Layout, SetId};
 use host::{Command, Issue, Source, WorkloadConfig};
+use metrics::Blame;
 use std::collections::VecDeque;
 use traces::Survey;
 
@@ -44,6 +47,8 @@ pub(crate) struct Drawn {
 /// A host program that uses the drive.
 pub(crate) struct Initiator {
     pub(crate) source: Source,
+    /// The NVM set that it uses; the first one without sets.
+    set: SetId,
     /// Number of requests that were drawn.
     pub(crate) drawn: u64,
     pub(crate) outstanding: u32,
@@ -59,6 +64,10 @@ pub(crate) struct Initiator {
     pub(crate) is_bounded: bool,
     /// The moment of its last completion, and the number of completions at that moment.
     pub(crate) standing: (Instant, u64),
+    /// The moment of its last answer, and the time without one from which it is examined: a closed loop
+    /// may have stood still.
+    last_answer: Instant,
+    examined_after: Span,
     pub(crate) backlog: Backlog,
 }
 
@@ -110,7 +119,8 @@ pub(crate) fn expected_requests(
 impl Initiator {
     pub(crate) fn new(source: Source, workload: &WorkloadConfig, experiment: &Experiment) -> Self {
         let depth = source.queue_depth().unwrap_or(u32::MAX);
-        let places = match source.is_open_loop() {
+        let is_open = source.is_open_loop();
+        let places = match is_open {
             true => 1,
             false => check::first_draws(workload, depth, experiment.run.requests),
         };
@@ -119,13 +129,31 @@ impl Initiator {
             places,
             is_bounded: check::is_bounded(workload, &experiment.run),
             source,
+            set: SetId(workload.nvm_set.unwrap_or(1).saturating_sub(1)),
             drawn: 0,
             outstanding: 0,
             waiting: VecDeque::new(),
             stopped: false,
             standing: (Instant::START, 0),
+            last_answer: Instant::START,
+            examined_after: if is_open { Span::from_ns(u64::MAX) } else { closed_loop::LEAST },
             backlog: Backlog::default(),
         }
+    }
+
+    /// Notes an answer. Returns the time without one before it, if it is so long that the whole queue of a
+    /// closed loop may have stood still.
+    #[inline]
+    pub(crate) fn answered(&mut self, now: Instant) -> Option<Span> {
+        let pause = now - std::mem::replace(&mut self.last_answer, now);
+        (pause > self.examined_after).then_some(pause)
+    }
+
+    /// The standstill of the whole queue before an answer, after so long a pause.
+    pub(crate) fn standstill(&self, pause: Span, blame: &Blame) -> Option<Standstill> {
+        // What is outstanding now has been so since the answer before.
+        let is_whole = self.outstanding == self.depth;
+        Standstill::of(pause, blame).filter(|_| is_whole)
     }
 
     /// Draws the next request, and the moment at which it is to be issued; in a closed loop its place in
@@ -151,6 +179,17 @@ impl Initiator {
             return Ok(None);
         }
         Ok(Some((at, request)))
+    }
+}
+
+/// Begins to watch the standstills of closed loops. `sets` is the number of NVM sets, of which each
+/// initiator uses one, or 1.
+pub(crate) fn watch_closed_loops(initiators: &[Initiator], sets: u32, measured: &mut Measured) {
+    for (index, initiator) in initiators.iter().enumerate() {
+        if !initiator.source.is_open_loop() {
+            let set = (sets > 1).then_some(initiator.set);
+            measured.watch_closed_loop(index, ClosedLoop::new(initiator.depth, set));
+        }
     }
 }
 

@@ -4,10 +4,10 @@ use super::Run;
 use super::faults;
 use super::initiator::{AT_ONE_MOMENT, Drawn};
 use crate::check::{PLACES_MOST, WAITING_BYTES};
-use crate::device::RequestId;
+use crate::device::{Completion, RequestId};
 use crate::error::RunError;
 use crate::horizon::LATEST;
-use engine::{Agenda, Instant};
+use engine::{Agenda, Instant, Span};
 use ftl::RecoveryLevel;
 use host::Kind;
 
@@ -139,6 +139,10 @@ impl Run {
             for completion in &completions {
                 // Recorded before anything is submitted, which may reuse the slot of the blame.
                 self.measured.record(completion, self.device.blame(completion.id));
+                let initiator = &mut self.initiators[completion.tag as usize];
+                if let Some(pause) = initiator.answered(completion.finished) {
+                    self.note_pause(completion, pause);
+                }
             }
             if self.device.records_holds() {
                 self.measured.count_met(&completions);
@@ -156,6 +160,18 @@ impl Run {
             self.completions = completions;
         }
         Ok(())
+    }
+
+    /// Counts the standstill of a closed loop's whole queue, if there was one before this answer.
+    #[cold]
+    #[inline(never)]
+    fn note_pause(&mut self, completion: &Completion, pause: Span) {
+        let blame = self.device.blame(completion.id);
+        let initiator = &self.initiators[completion.tag as usize];
+        let Some(stood) = initiator.standstill(pause, blame) else { return };
+        let groups = || self.device.groups_of_reads(completion.command, completion.tag);
+        let is_behind_one = stood.is_on_flash && groups().is_some_and(|groups| groups.len() == 1);
+        self.measured.note_standstill(completion, (stood, is_behind_one), blame);
     }
 
     #[inline]

@@ -41,6 +41,7 @@ mod scrubbing_beside;
 mod scrubbing_in_turns;
 mod sets;
 mod snapshots;
+mod standstills;
 mod starvation;
 mod superblocks;
 mod suspension;

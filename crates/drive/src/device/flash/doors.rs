@@ -253,6 +253,15 @@ impl Flash {
     pub(in crate::device) fn unit_busy(&mut self, time: &Time) -> Vec<Span> {
         self.of_units(time, |_, ledger| ledger.busy(true))
     }
+    /// Time so far that waits for each unit were charged to a state.
+    pub(in crate::device) fn unit_spent(&mut self, time: &Time, state: State) -> Vec<Span> {
+        self.of_units(time, |_, ledger| ledger.totals()[state as usize])
+    }
+    /// The numbers of the units of a group.
+    pub(in crate::device) fn units_of(&self, group: GroupId) -> std::ops::Range<usize> {
+        let first = self.ledgers.cell(group, 0).0 as usize;
+        first..first + self.units.cells_per_group as usize
+    }
     /// A figure of each unit, by its number and from its ledger up to now.
     pub(super) fn of_units<T>(
         &mut self,
