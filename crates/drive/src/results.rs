@@ -76,6 +76,7 @@ pub fn summary(
         "host_cpu_seconds": outcome.host_cpu_seconds,
         "digest": format!("{:016x}", run.device().digest()),
         "initiators": measured.initiators().iter().map(|stats| initiator(stats, scope, closed_loop(stats))).collect::<Vec<_>>(),
+        "kinds": kinds(measured, scope),
         "all": together(measured, scope),
         "mean_outstanding": (!is_untimed).then(|| measured.mean_outstanding()),
         "flash": flash(measured),
@@ -149,6 +150,20 @@ fn requests(stats: &KindStats, scope: Scope) -> Value {
         found["latency_ns"]["mean_ci95"] = estimate.half_width.into();
     }
     found
+}
+
+/// Requests of all initiators, for each kind that occurred. (The mean has no confidence interval:
+/// batches are of one initiator.)
+fn kinds(measured: &Measured, scope: Scope) -> Value {
+    let mut table = Map::new();
+    for kind in Kind::ALL {
+        let of_kind = || measured.kinds().filter(|(_, of, _)| *of == kind);
+        if of_kind().next().is_some() {
+            let found = figures(of_kind().map(|(_, _, stats)| stats), scope);
+            table.insert(kind.name().into(), found);
+        }
+    }
+    table.into()
 }
 
 /// Requests of all initiators and kinds. (The mean has no confidence interval: batches are of

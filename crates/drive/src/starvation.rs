@@ -15,7 +15,7 @@ use engine::ids::Id;
 use engine::{Instant, Span};
 use host::{Command, Kind};
 use metrics::State;
-use settings::counted;
+use settings::{counted, grouped};
 use std::fmt;
 
 /// Advice to a user whose run should not end in this way.
@@ -296,7 +296,7 @@ impl fmt::Display for Starved {
         };
         write!(out, "a {what} of \"{}\"", self.initiator)?;
         if kind.has_range() {
-            write!(out, " ({bytes} bytes at byte {offset})")?;
+            write!(out, " ({} bytes at byte {})", grouped(bytes), grouped(offset))?;
         }
         let (limit, begun) = (rounded(self.limit), rounded(self.submitted - Instant::START));
         write!(out, ", submitted at {begun}, was not answered within {limit}: {}", self.why())

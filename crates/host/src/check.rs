@@ -4,6 +4,7 @@
 use crate::config::{
     AddressConfig, ExponentialSize, SizeConfig, StopConfig, TraceConfig, TraceMode, WorkloadConfig,
 };
+use crate::depth::QueueDepth;
 use crate::mix::shares;
 use crate::placement::foreign_settings;
 use crate::region::Region;
@@ -20,12 +21,22 @@ const SHARE_TOLERANCE: f64 = 1e-6;
 const THETA_MAX: f64 = 3.0;
 
 impl WorkloadConfig {
+    /// True if requests arrive by a process of their own.
+    pub fn is_open(&self) -> bool {
+        match &self.trace {
+            Some(trace) => trace.mode == TraceMode::Open,
+            None => self.arrivals.is_some(),
+        }
+    }
+
     /// All faults of the configuration for a namespace (of all bytes that a drive exports, if it has one),
     /// by key. Empty if there are none.
     pub fn faults(&self, namespace: impl Into<Region>) -> Vec<Fault> {
         let namespace = namespace.into();
         let mut faults = Faults(Vec::new());
         faults.when(self.name.is_empty(), "name", "a workload needs a name");
+        let problem = "stands for all initiators together in results; choose another name";
+        faults.when(self.name == "all", "name", &format!("{:?} {problem}", self.name));
         let region = Region::of(self, namespace);
         let of = if self.nvm_set.is_some() { "its NVM set" } else { "the drive" };
         check_region(region, (namespace, of), &mut faults);
@@ -33,7 +44,12 @@ impl WorkloadConfig {
             Some(trace) => check_trace(self, trace, &mut faults),
             None => check_synthetic(self, region, &mut faults),
         }
-        faults.when(self.queue_depth == Some(0), "queue_depth", "at least 1 must be outstanding");
+        let is_none = self.queue_depth == Some(QueueDepth::Limit(0));
+        faults.when(is_none, "queue_depth", "at least 1 must be outstanding");
+        let is_endless = self.queue_depth == Some(QueueDepth::Unlimited) && !self.is_open();
+        let problem = "a closed loop needs a number of outstanding requests; only an open loop \
+                       (arrivals, or a trace with mode = \"open\") has no limit";
+        faults.when(is_endless, "queue_depth", problem);
         check_stop(self.stop.as_ref(), &mut faults);
         faults.0
     }

@@ -2,10 +2,11 @@
 //! synthetic or fed from a trace. A missing key is `None` here, so that a key that has no meaning
 //! beside another can be refused instead of being ignored; `check.rs` does that.
 
+use crate::depth::QueueDepth;
 use crate::either::text_or_table;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use settings::{Frequency, Share, Size, Time};
+use settings::{Extent, Frequency, Share, Size, Time};
 use std::path::PathBuf;
 use traces::{Event, Format, Options, Spread, TimeUnit, Waits};
 
@@ -63,10 +64,9 @@ pub struct WorkloadConfig {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub arrivals: Option<ArrivalConfig>,
     /// Closed loop: number of outstanding requests at any time, default 1. Open loop: most
-    /// outstanding requests, later ones wait at the host; default no limit.
+    /// outstanding requests, later ones wait at the host; default `"none"`, no limit.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(range(min = 1))]
-    pub queue_depth: Option<u32>,
+    pub queue_depth: Option<QueueDepth>,
     /// Closed loop: time from a place becoming free to the next request, fixed or exponential.
     /// Default: `0 s`.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -106,16 +106,17 @@ impl Priority {
     pub const ALL: [Self; 3] = [Self::High, Self::Normal, Self::Low];
 }
 
-/// A part of the drive.
+/// A part of the drive, or of the NVM set. A share of it (`"25 %"`) is rounded down to a multiple of
+/// 4 KiB.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RegionConfig {
-    /// First byte, a multiple of 512 B. Default: `0 B`.
+    /// First byte, a multiple of 512 B, or the share of the drive before it. Default: `0 B`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub offset: Option<Size>,
-    /// Length, a multiple of 512 B. Default: to the end of the drive.
+    pub offset: Option<Extent>,
+    /// Length, a multiple of 512 B, or a share of the drive. Default: to the end of the drive.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub size: Option<Size>,
+    pub size: Option<Extent>,
 }
 
 /// Shares of the kinds of request. The share of a missing kind is 0.

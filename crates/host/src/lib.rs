@@ -11,6 +11,7 @@ mod arrivals;
 mod bursts;
 mod check;
 pub mod config;
+mod depth;
 mod either;
 mod error;
 mod mix;
@@ -25,6 +26,7 @@ mod synthetic;
 mod zipf;
 
 pub use config::{Priority, WorkloadConfig};
+pub use depth::QueueDepth;
 pub use error::{ConfigError, HostError};
 pub use region::Region;
 pub use request::{Issue, Request};

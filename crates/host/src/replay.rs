@@ -7,6 +7,7 @@ use crate::placement::{self, Placement};
 use crate::region::Region;
 use crate::request::{Issue, Request};
 use engine::{Span, Streams};
+use settings::counted;
 use std::path::PathBuf;
 use traces::{Command, Format, Options, Row, Spread, Spreading, Survey, TraceError};
 
@@ -225,9 +226,10 @@ fn slack_ns(trace: &TraceConfig, survey: &Survey) -> Result<u64, HostError> {
 fn runs_backwards(survey: &Survey) -> HostError {
     let backwards = survey.backwards.expect("only such a trace is refused");
     let problem = format!(
-        "the stamp is earlier than one before it ({} rows so, by up to {}); \
+        "the stamp is earlier than one before it ({} so, by up to {}); \
          write disorder = \"sort\" to replay in the order of the stamps, or mode = \"closed\"",
-        backwards.rows, backwards.largest_step
+        counted(backwards.rows, "row"),
+        backwards.largest_step
     );
     let (file, line) = (survey.file.clone(), Some(backwards.first_line));
     TraceError { file, line, problem }.into()

@@ -1,7 +1,7 @@
 //! The stream of requests of one initiator, from any origin.
 
 use crate::bursts::Bursts;
-use crate::config::{Combine, Priority, TraceMode, WorkloadConfig};
+use crate::config::{Combine, Priority, WorkloadConfig};
 use crate::error::{ConfigError, HostError};
 use crate::placement::chosen;
 use crate::region::Region;
@@ -143,10 +143,7 @@ impl Source {
     }
 
     fn assemble(config: &WorkloadConfig, region: Region, origin: Origin) -> Self {
-        let is_open = match &config.trace {
-            Some(trace) => trace.mode == TraceMode::Open,
-            None => config.arrivals.is_some(),
-        };
+        let is_open = config.is_open();
         let stop = config.stop.clone().unwrap_or_default();
         let start = config.start.map_or(Span::ZERO, |start| start.span());
         Self {
@@ -155,7 +152,10 @@ impl Source {
             priority: config.priority,
             read_recovery_level: config.read_recovery_level,
             region,
-            queue_depth: config.queue_depth.or((!is_open).then_some(1)),
+            queue_depth: match config.queue_depth {
+                Some(depth) => depth.limit(),
+                None => (!is_open).then_some(1),
+            },
             is_open,
             start,
             deadline: stop

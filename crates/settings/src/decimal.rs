@@ -59,6 +59,16 @@ impl Decimal {
         Self::new(self.digits, self.places + 2)
     }
 
+    /// The product with `factor`, rounded down; the greatest number if that does not fit.
+    pub fn times_rounded_down(self, factor: u64) -> u64 {
+        let product = self.digits.checked_mul(factor.into());
+        match product.zip(10_u128.checked_pow(self.places)) {
+            Some((product, scale)) => (product / scale).try_into().unwrap_or(u64::MAX),
+            // More digits than any file has.
+            None => (self.to_f64() * factor as f64) as u64,
+        }
+    }
+
     /// The value if it has no fraction and fits.
     pub fn whole(self) -> Option<u64> {
         if self.places == 0 { self.digits.try_into().ok() } else { None }

@@ -6,7 +6,7 @@
 //! along the JSON schema of the wanted type and turns it into that type, or
 //! returns all its [`Problems`], each with its path, its line and a remedy.
 //!
-//! Numbers with a unit are [`Measure`]s: [`Time`], [`Size`], [`Rate`], [`Share`], [`Frequency`],
+//! Numbers with a unit are [`Measure`]s: [`Time`], [`Size`], [`Rate`], [`Share`], [`Extent`], [`Frequency`],
 //! and those of other crates.
 //!
 //! Rules for a configuration type, so that the walk understands it: keys in snake_case, names of
@@ -19,6 +19,7 @@ mod decimal;
 mod document;
 #[doc(hidden)]
 pub mod expansion;
+mod extent;
 mod family;
 mod frequency;
 mod json;
@@ -43,10 +44,11 @@ mod walk;
 
 pub use decimal::Decimal;
 pub use document::{Document, current_path};
+pub use extent::Extent;
 pub use frequency::Frequency;
 pub use measure::Measure;
 pub use outside::Outside;
-pub use plural::{counted, each};
+pub use plural::{counted, each, grouped};
 pub use problem::{Problem, Problems};
 pub use quantity::{Quantity, Refusal};
 pub use rate::Rate;

@@ -21,6 +21,11 @@ impl Share {
         Some(Self { percent: Decimal::from_f64(fraction)?.times(100)? })
     }
 
+    /// The share of a whole number, exact but for a fraction, which is rounded down.
+    pub fn of(self, whole: u64) -> u64 {
+        self.percent.hundredth().times_rounded_down(whole)
+    }
+
     /// The share as a fraction: 0.07 for "7 %".
     pub fn fraction(self) -> f64 {
         self.percent.hundredth().to_f64()
@@ -59,6 +64,16 @@ mod tests {
         assert_eq!(Share::from_fraction(0.127).unwrap().to_string(), "12.7 %");
         assert_eq!(Share::from_fraction(-0.1), None);
         assert_eq!(Share::from_fraction(f64::NAN), None);
+    }
+
+    #[test]
+    fn a_share_of_a_whole_is_exact() {
+        let of = |text: &str, whole| text.parse::<Share>().unwrap().of(whole);
+        assert_eq!(of("10 %", 30), 3, "in binary, 0.1 is a little more or less");
+        assert_eq!(of("33.3 %", 1_000), 333);
+        assert_eq!(of("100 %", u64::MAX), u64::MAX);
+        assert_eq!(of("200 %", u64::MAX), u64::MAX);
+        assert_eq!(of("50 %", 3), 1);
     }
 
     #[test]

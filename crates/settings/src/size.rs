@@ -32,24 +32,22 @@ impl Size {
     }
 }
 
+/// Units of amounts of data.
+pub(crate) const UNITS: [Unit<'static>; 10] = [
+    Unit::whole("B", 1, "B"),
+    Unit::whole("KiB", 1 << 10, "B"),
+    Unit::whole("MiB", 1 << 20, "B"),
+    Unit::whole("GiB", 1 << 30, "B"),
+    Unit::whole("TiB", 1 << 40, "B"),
+    Unit::whole("kB", 1_000, "B"),
+    Unit::whole("KB", 1_000, "B").hidden(),
+    Unit::whole("MB", 1_000_000, "B"),
+    Unit::whole("GB", 1_000_000_000, "B"),
+    Unit::whole("TB", 1_000_000_000_000, "B"),
+];
+
 impl Measure for Size {
-    const SCALE: Scale<'static> = Scale::new(
-        "size",
-        "4 KiB",
-        &[
-            Unit::whole("B", 1, "B"),
-            Unit::whole("KiB", 1 << 10, "B"),
-            Unit::whole("MiB", 1 << 20, "B"),
-            Unit::whole("GiB", 1 << 30, "B"),
-            Unit::whole("TiB", 1 << 40, "B"),
-            Unit::whole("kB", 1_000, "B"),
-            Unit::whole("KB", 1_000, "B").hidden(),
-            Unit::whole("MB", 1_000_000, "B"),
-            Unit::whole("GB", 1_000_000_000, "B"),
-            Unit::whole("TB", 1_000_000_000_000, "B"),
-        ],
-    )
-    .bare("B");
+    const SCALE: Scale<'static> = Scale::new("size", "4 KiB", &UNITS).bare("B");
 
     fn from_amount(amount: Decimal, _: Unit<'static>) -> Self {
         Self(amount.whole().expect("the scale takes whole bytes only"))

@@ -78,7 +78,16 @@ fn check_either(nodes: &[Node<'_>], value: &mut Value, at: &str, problems: &mut 
         check(node, &mut written_out, at, &mut found);
         (found, written_out)
     };
-    let fitting = nodes.iter().filter(|node| fits(&node.shape(), value));
+    // A text that is no word, and resembles none, may be a number in quotes: "8" for 8.
+    let is_number = |node: &Node<'_>| matches!(node.shape(), Shape::Integer(_) | Shape::Number(_));
+    let has_number = nodes.iter().any(is_number);
+    let is_no_word = |node: &Node<'_>| match (node.shape(), value.as_str()) {
+        (Shape::Choice(words), Some(text)) => {
+            has_number && names::nearest(text, &words).is_none() && node.meant(text).is_none()
+        }
+        _ => false,
+    };
+    let fitting = nodes.iter().filter(|node| fits(&node.shape(), value) && !is_no_word(node));
     let best = fitting.map(attempt).min_by_key(|(found, _)| found.len());
     let Some((found, written_out)) = best else {
         // A bare number for a quantity lacks its unit: no other shape is intended.

@@ -12,7 +12,7 @@ use crate::command::Kind;
 use crate::error::TraceError;
 use engine::Span;
 use hashbrown::HashTable;
-use settings::{counted, each};
+use settings::{counted, each, grouped};
 use std::fmt;
 use std::path::{Path, PathBuf};
 
@@ -419,7 +419,7 @@ impl fmt::Display for Survey {
             )?;
         }
         let (rows, seconds) = (self.rows, self.span().as_secs_f64());
-        write!(out, "  rows      {rows} over {seconds:.6} s")?;
+        write!(out, "  rows      {} over {seconds:.6} s", grouped(rows))?;
         if seconds > 0.0 {
             write!(out, ", {:.1} a second", rows as f64 / seconds)?;
         }
@@ -428,7 +428,7 @@ impl fmt::Display for Survey {
         for (kind, tally) in Kind::ALL.iter().zip(self.kinds).filter(|(_, t)| t.requests > 0) {
             let share = tally.requests as f64 / rows as f64 * 100.0;
             let mean = tally.bytes as f64 / tally.requests as f64;
-            let (name, count) = (kind.name(), tally.requests);
+            let (name, count) = (kind.name(), grouped(tally.requests));
             writeln!(out, "  {name:<12}{count} ({share:.1} %), {mean:.0} B in the mean")?;
         }
         self.write_devices(out)?;
@@ -441,7 +441,8 @@ impl Survey {
     fn write_stamps(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(Backwards { first_line, rows, largest_step }) = self.backwards {
             let first = format!("first in line {first_line}, by {largest_step} at most");
-            writeln!(out, "            {rows} {} backwards, {first}", each(rows, "runs", "run"))?;
+            let runs = each(rows, "runs", "run");
+            writeln!(out, "            {} {runs} backwards, {first}", grouped(rows))?;
         }
         let Stamps { unit, repeated, most_at_once } = self.stamps;
         if self.options.spread == Some(Spread::Uniform) {
@@ -455,7 +456,7 @@ impl Survey {
             let remedy = "replay with mode = \"closed\", or they come at once";
             writeln!(out, "  warning   all rows have one stamp: {remedy}")?;
         } else if self.is_coarse() {
-            let bursts = format!("up to {most_at_once} requests come at once");
+            let bursts = format!("up to {} come at once", counted(most_at_once, "request"));
             let remedy = "spread = \"uniform\" takes them apart";
             writeln!(out, "  warning   stamps are whole multiples of {unit}: {bursts}; {remedy}")?;
         }
@@ -471,7 +472,7 @@ impl Survey {
             writeln!(out, "  device {label:<5}{}, bytes {begin} to {end}", counted(rows, "row"))?;
         }
         if self.devices.len() > shown {
-            writeln!(out, "  and {} more devices", self.devices.len() - shown)?;
+            writeln!(out, "  and {} more devices", grouped(self.devices.len() - shown))?;
         }
         Ok(())
     }

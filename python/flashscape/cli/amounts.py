@@ -17,7 +17,9 @@ if TYPE_CHECKING:
 
     from flashscape.experiment import Experiment
 
-_KIND = re.compile(r"^  ([a-z_]{1,12}) *(\d+) \([0-9.]+ %\), (\d+) B in the mean$", re.MULTILINE)
+_KIND = re.compile(
+    r"^  ([a-z_]{1,12}) *([0-9,]+) \([0-9.]+ %\), (\d+) B in the mean$", re.MULTILINE
+)
 """Line of a trace's announcement: a kind, its requests, and their mean size."""
 
 _DEVICE = re.compile(r"^  device .*\bbytes \d+ to (\d+)", re.MULTILINE)
@@ -33,6 +35,8 @@ _FROM_BUFFER = 64
 """Ratio of region and buffer below which reads may come from the buffer, at no flash time."""
 
 _DEFAULT_SIZE = 4096
+_SHARE_ALIGNMENT = 4096
+"""Bytes to whose multiples a region that is a share of the drive is rounded."""
 
 
 class Written(NamedTuple):
@@ -54,7 +58,10 @@ class Written(NamedTuple):
 
 def written(announcement: str, repeat: int = 1) -> Written:
     """Read an announcement of a trace that is played ``repeat`` times."""
-    kinds = [(kind, int(many), int(mean)) for kind, many, mean in _KIND.findall(announcement)]
+    kinds = [
+        (kind, int(many.replace(",", "")), int(mean))
+        for kind, many, mean in _KIND.findall(announcement)
+    ]
     ends = [int(end) for end in _DEVICE.findall(announcement)]
     are_all = ends and not announcement.count(" more devices")
     return Written(
@@ -124,9 +131,21 @@ def _size(workload: Mapping[str, Any], unit: int) -> tuple[float, bool]:
     entries = size if isinstance(size, list) else [{"size": size, "share": "100 %"}]
     sizes = [_amount(entry["size"]) for entry in entries]
     mean = sum(_amount(entry["share"]) * size for entry, size in zip(entries, sizes, strict=True))
-    begin = _amount(workload.get("region", {}).get("offset", "0 B"))
+    begin = _offset(workload)
     steps = [*sizes, _amount(workload.get("align", min(sizes))), begin]
     return mean, all(step % unit == 0 for step in steps)
+
+
+def _offset(workload: Mapping[str, Any]) -> float:
+    """Return the first byte of the region; that of a share is a multiple of 4 KiB."""
+    offset = workload.get("region", {}).get("offset", "0 B")
+    return _SHARE_ALIGNMENT if offset.endswith("%") else _amount(offset)
+
+
+def _bytes_of_region(workload: Mapping[str, Any], exported: int) -> float:
+    size = workload.get("region", {}).get("size", exported)
+    is_share = isinstance(size, str) and size.endswith("%")
+    return _amount(size) * exported if is_share else _amount(size)
 
 
 def _active(workload: Mapping[str, Any], seconds: float) -> float:
@@ -145,6 +164,7 @@ def _rate(experiment: Experiment, workload: Mapping[str, Any], share: float, siz
     think = workload.get("think_time", "0 s")
     pause = _amount(think["mean"] if isinstance(think, dict) else think)
     least = pause + _least_ns(experiment, workload, share, size)
+    # A closed loop has a number.
     depth = int(workload.get("queue_depth", 1))
     return math.inf if least == 0 else depth * 1e9 / least
 
@@ -156,7 +176,7 @@ def _least_ns(
     drive, derived = experiment.config["drive"], experiment.derived
     reads = _amount(workload["mix"].get("read", "0 %")) if "mix" in workload else 1 - share
     read, write = (_amount(drive["firmware"][kind]) for kind in ("read", "write"))
-    region = _amount(workload.get("region", {}).get("size", derived["capacity"]["exported_bytes"]))
+    region = _bytes_of_region(workload, derived["capacity"]["exported_bytes"])
     is_on_flash = experiment.config["precondition"]["fill"] != "empty"
     if is_on_flash and region > _FROM_BUFFER * _amount(drive["buffer"]["size"]):
         read += min(derived["durations_ns"]["sense_by_page_type"])

@@ -106,7 +106,10 @@ def _rate(workload: dict[str, Any], derived: dict[str, Any]) -> float:
     """Return requests a second."""
     if "arrivals" in workload:
         return _number(workload["arrivals"]["rate"])
-    depth: float = workload.get("queue_depth", 1)
+    depth: float | str = workload.get("queue_depth", 1)
+    if isinstance(depth, str):
+        # An open loop without a limit.
+        depth = 1
     fastest: float = derived["limits"]["array_read_bytes_per_second"] / _SLICE_BYTES
     return min(depth * 1e9 / _ANSWER_NS, fastest)
 

@@ -4,7 +4,7 @@ use super::{collection, partial, rounds, streaming, superblocks, wear};
 use crate::config::{DriveConfig, RoundsLevel};
 use ftl::{Layout, PoolLevel};
 use nand::{Geometry, Timing, Units};
-use settings::{Problems, Size};
+use settings::{Problems, Size, grouped};
 
 /// Checks flash and firmware; returns `None` if their shape is contradictory.
 pub fn check(drive: &DriveConfig, geometry: &Geometry, problems: &mut Problems) -> Option<Layout> {
@@ -78,6 +78,7 @@ fn check_size(drive: &DriveConfig, geometry: &Geometry, problems: &mut Problems)
         .fold(1u128, |product, count| product * u128::from(*count));
     let blocks = planes * u128::from(g.blocks_per_plane);
     if planes > 1 << 20 || blocks > u128::from(u32::MAX) {
+        let [planes, blocks] = [planes, blocks].map(grouped);
         problems.push("drive.geometry", format!("{planes} planes with {blocks} blocks; at most 2^20 planes and 2^32 blocks are supported"));
         return false;
     }
@@ -85,7 +86,7 @@ fn check_size(drive: &DriveConfig, geometry: &Geometry, problems: &mut Problems)
     if physical > u128::from(u64::MAX) {
         problems.push(
             "drive.geometry",
-            format!("{physical} bytes of flash; less than 2^64 (16 EiB) are supported"),
+            format!("{} bytes of flash; less than 2^64 (16 EiB) are supported", grouped(physical)),
         );
         return false;
     }

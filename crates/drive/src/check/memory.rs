@@ -2,8 +2,8 @@
 
 use crate::experiment::Experiment;
 use ftl::Layout;
-use host::WorkloadConfig;
 use host::config::{SizeConfig, ThinkConfig};
+use host::{QueueDepth, WorkloadConfig};
 use nand::Geometry;
 use settings::Size;
 
@@ -178,15 +178,13 @@ fn queued_bytes(workload: &WorkloadConfig, layout: &Layout) -> u64 {
 /// Most requests of a closed loop under way. (An open loop has as many as arrive; the run ends if
 /// they become too many.)
 pub fn places(workload: &WorkloadConfig, run_requests: Option<u64>) -> u64 {
-    let is_open = match &workload.trace {
-        Some(trace) => trace.mode == host::config::TraceMode::Open,
-        None => workload.arrivals.is_some(),
-    };
-    if is_open {
+    if workload.is_open() {
         return 0;
     }
     let stop = workload.stop.as_ref().and_then(|stop| stop.requests).unwrap_or(u64::MAX);
-    first_draws(workload, workload.queue_depth.unwrap_or(1), run_requests).min(stop)
+    // A closed loop without a limit is refused elsewhere.
+    let depth = workload.queue_depth.and_then(QueueDepth::limit).unwrap_or(1);
+    first_draws(workload, depth, run_requests).min(stop)
 }
 
 /// Places of a closed loop of this depth that are filled at the beginning: no more than the

@@ -8,7 +8,7 @@ use crate::precondition::filled_units;
 use ftl::Layout;
 use host::config::ThinkConfig;
 use host::{Kind, WorkloadConfig};
-use settings::{Problems, Share};
+use settings::{Problems, Share, grouped};
 use std::collections::BTreeSet;
 
 pub fn check(experiment: &Experiment, layout: &Layout, problems: &mut Problems) {
@@ -70,7 +70,11 @@ fn check_depths(experiment: &Experiment, problems: &mut Problems) {
     {
         problems.push(
             format!("workload[{index}].queue_depth"),
-            format!("{all} requests under way in all; at most {PLACES_MOST} are supported"),
+            format!(
+                "{} requests under way in all; at most {} are supported",
+                grouped(all),
+                grouped(PLACES_MOST)
+            ),
         );
     }
 }

@@ -2,7 +2,7 @@
 //! are those of all drives together, and `array` with the plan, each drive and each member.
 
 use super::{
-    Outcome, Scope, closed_loop, collection, detours, endurance, flash, initiator, notes,
+    Outcome, Scope, closed_loop, collection, detours, endurance, flash, initiator, kinds, notes,
     precondition, pressure, steady, tables, together, traces, wear, window_counts,
     write_amplification,
 };
@@ -45,6 +45,7 @@ pub fn summary(
         "host_cpu_seconds": outcome.host_cpu_seconds,
         "digest": format!("{:016x}", run.digest()),
         "initiators": measured.initiators().iter().map(|stats| initiator(stats, scope, closed_loop(stats))).collect::<Vec<_>>(),
+        "kinds": kinds(measured, scope),
         "all": together(measured, scope),
         "mean_outstanding": measured.mean_outstanding(),
         "flash": flash(measured),

@@ -13,7 +13,7 @@ use engine::Instant;
 use ftl::Ftl;
 use metrics::Holder;
 use serde_json::Value;
-use settings::{counted, each};
+use settings::{counted, each, grouped};
 
 /// Share of the counted time that may lie before the steady state.
 const UNSETTLED: f64 = 0.05;
@@ -181,7 +181,8 @@ fn overloads<'a>(backlogs: impl Iterator<Item = (&'a str, Backlog)>) -> Vec<Stri
         (grows && is_large && backlog.at_last >= least).then(|| {
             format!(
                 "overload: {} of the {} requests of \"{name}\" had not completed when the last one came, and the backlog grew throughout: the workload is overloaded, and percentiles reflect the run's length only",
-                backlog.at_last, backlog.arrived,
+                grouped(backlog.at_last),
+                grouped(backlog.arrived),
             )
         })
     };

@@ -5,6 +5,7 @@ use super::initiator::Initiator;
 use crate::error::RunError;
 use crate::horizon::LATEST;
 use engine::Instant;
+use settings::grouped;
 
 /// The workload that something which comes after the end of simulated time is blamed on, if it is not
 /// known: the first one with requests under way.
@@ -41,9 +42,11 @@ pub fn too_late(initiator: &Initiator, now: Instant) -> RunError {
 pub fn overloaded(initiator: &Initiator, now: Instant, under_way: u64) -> RunError {
     let arrived = initiator.backlog.arrived;
     let problem = format!(
-        "overload: at {now:?} {under_way} requests are waiting or under way, more than memory is for \
-         ({arrived} of this workload have arrived); the drive serves less than is asked of it, so \
-         lower the rate of arrivals (or raise trace.time_scale), or end the run earlier"
+        "overload: at {now:?} {} requests are waiting or under way, more than memory is for \
+         ({} of this workload have arrived); the drive serves less than is asked of it, so \
+         lower the rate of arrivals (or raise trace.time_scale), or end the run earlier",
+        grouped(under_way),
+        grouped(arrived)
     );
     fault(initiator, problem)
 }
@@ -53,9 +56,10 @@ pub fn overloaded(initiator: &Initiator, now: Instant, under_way: u64) -> RunErr
 pub fn stands_still(initiator: &Initiator) -> RunError {
     let (at, completions) = initiator.standing;
     let problem = format!(
-        "{completions} of its requests have completed at {at:?} and take no time, so no limit in time \
+        "{} of its requests have completed at {at:?} and take no time, so no limit in time \
          is ever reached; give it a number of requests (stop.requests), a think_time, or its commands \
-         a duration (drive.firmware)"
+         a duration (drive.firmware)",
+        grouped(completions)
     );
     fault(initiator, problem)
 }

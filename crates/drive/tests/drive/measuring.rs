@@ -320,7 +320,7 @@ fn a_backlog_that_grows_is_noted_and_one_that_does_not_is_not() {
             "arrivals = {{ process = \"poisson\", rate = \"{rate}\" }}\n[run]\nrequests = 4000\n"
         ))
     };
-    expect(&notes_of(&at("12 kIOPS"), &[]), &["overload", "of the 4000 requests of \"host\""]);
+    expect(&notes_of(&at("12 kIOPS"), &[]), &["overload", "of the 4,000 requests of \"host\""]);
     expect_none(&notes_of(&at("4 kIOPS"), &[]), "overload");
 }
 

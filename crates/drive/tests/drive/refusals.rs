@@ -403,7 +403,7 @@ fn parity_takes_space_that_a_message_names() {
     // 16 units of the buffer, and 8 because of trims; then as many units as a plane has.
     assert_eq!(of("16 MiB", "64 KiB"), "");
     let fault = of("16 MiB", "4 MiB");
-    assert!(fault.contains("(with 1032 units of stripes that are being updated)"), "{fault}");
+    assert!(fault.contains("(with 1,032 units of stripes that are being updated)"), "{fault}");
     assert!(fault.contains(", or a smaller drive.buffer.size"), "{fault}");
 }
 

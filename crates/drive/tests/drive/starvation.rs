@@ -122,7 +122,7 @@ fn a_read_behind_an_erase_says_which_and_since_when() {
     assert_eq!(starved.blame, [(State::UnitErase, engine::Span::from_ns(500 * US))]);
     assert_eq!(
         starved.to_string(),
-        "a read of \"reader\" (4096 bytes at byte 8192), submitted at 5 ms, was not answered \
+        "a read of \"reader\" (4,096 bytes at byte 8,192), submitted at 5 ms, was not answered \
          within 500 us: its read waits for its unit of die 0: the erase of block 0 in bin 0 is at \
          work on die 0, for 725 us more; it began 775 us ago"
     );

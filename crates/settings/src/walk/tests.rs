@@ -470,3 +470,34 @@ fn what_was_read_is_written_so_that_it_reads_again() {
     assert_eq!(value["pulse"], "800 us");
     assert_eq!(Document::from_value(value, "f").unwrap().read::<Everything>().unwrap(), all);
 }
+
+#[derive(Debug, PartialEq, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+enum Endless {
+    None,
+}
+
+#[derive(Debug, PartialEq, Deserialize, JsonSchema)]
+#[serde(untagged)]
+enum Depth {
+    Limit(u16),
+    Unlimited(Endless),
+}
+
+#[derive(Debug, PartialEq, Deserialize, JsonSchema)]
+struct Queue {
+    depth: Depth,
+}
+
+#[test]
+fn a_number_in_quotes_is_no_misspelt_word() {
+    let read = |text: &str| Document::parse(text, "f").unwrap().read::<Queue>();
+    assert_eq!(read("depth = 8").unwrap().depth, Depth::Limit(8));
+    assert_eq!(read("depth = 'none'").unwrap().depth, Depth::Unlimited(Endless::None));
+    let refused = |text: &str| read(text).unwrap_err().problems[0].message.clone();
+    let told = refused("depth = '8'");
+    assert!(told.starts_with("expected a whole number, or "), "{told}");
+    assert!(told.ends_with("found the string \"8\""), "{told}");
+    let told = refused("depth = 'nome'");
+    assert!(told.contains("did you mean \"none\"?"), "{told}");
+}

@@ -9,6 +9,7 @@ use super::summary::{Alignment, DeviceStatistics, Disorder, KindStatistics, Stat
 use crate::command::Kind;
 use crate::imitate::{KindModel, Model};
 use crate::row::{Row, SECTOR_BYTES};
+use settings::{counted, each};
 use std::collections::BTreeMap;
 
 /// Common sizes that are listed.
@@ -184,8 +185,9 @@ impl Watch {
         }
         if self.places.wipes > 0 {
             notes.push(format!(
-                "{} requests of more than 1 GiB are not in footprint, hotness and reuse",
-                self.places.wipes
+                "{} of more than 1 GiB {} not in footprint, hotness and reuse",
+                counted(self.places.wipes, "request"),
+                each(self.places.wipes, "is", "are")
             ));
         }
         if self.devices.len() > DEVICES_MAX {

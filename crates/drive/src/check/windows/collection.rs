@@ -5,9 +5,10 @@ use crate::check::flash::program_ns;
 use crate::check::space::spare_if_full;
 use crate::config::Durability;
 use crate::experiment::Experiment;
+use crate::namespaces;
 use ftl::Layout;
-use host::WorkloadConfig;
 use host::config::AddressConfig;
+use host::{Region, WorkloadConfig};
 use nand::{Geometry, Timing};
 use settings::{Problems, Time};
 
@@ -127,7 +128,7 @@ impl Cycle {
     /// True if even without a move the flash cannot erase in time what hosts write, and if the run is
     /// long enough to use up all space of the set.
     fn is_hopeless(&self, experiment: &Experiment, layout: &Layout) -> bool {
-        if self.most_amplification() >= 1.0 || !is_all_programmed(experiment, self.set) {
+        if self.most_amplification() >= 1.0 || !is_all_programmed(experiment, layout, self.set) {
             return false;
         }
         let Some(seconds) = known_length(experiment, self.set) else { return false };
@@ -177,12 +178,12 @@ fn mean_rate(workload: &WorkloadConfig, unit: u64) -> Option<f64> {
 }
 
 /// True if all that hosts write is programmed, because none of it is overwritten in the buffer.
-fn is_all_programmed(experiment: &Experiment, set: u32) -> bool {
+fn is_all_programmed(experiment: &Experiment, layout: &Layout, set: u32) -> bool {
     let buffer = &experiment.drive.buffer;
     let is_longer = |of: &WorkloadConfig| {
-        let size = of.region.as_ref().and_then(|region| region.size);
+        let region = Region::of(of, namespaces::of_workload(experiment, layout, of));
         let is_sequential = matches!(of.addresses, Some(AddressConfig::Sequential {}));
-        is_sequential && size.is_none_or(|size| size > buffer.size)
+        is_sequential && region.bytes > buffer.size.bytes()
     };
     buffer.durability == Durability::None && buffer.partial_after.is_none()
         || writers(experiment, set).all(is_longer)

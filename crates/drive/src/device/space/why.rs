@@ -2,7 +2,7 @@
 
 use crate::device::space::Space;
 use ftl::{BinId, PoolId};
-use settings::counted;
+use settings::{counted, grouped};
 
 impl Space {
     /// The bin whose collection is blamed, if a pool is without space.
@@ -21,6 +21,7 @@ impl Space {
                 1 => String::new(),
                 _ => format!(" of NVM set {}", layout.set_of_bin(bin).0 + 1),
             };
+            let [good, blocks, free] = [good, blocks, free].map(grouped);
             format!("bin {}{set} ({good} of {blocks} blocks good, {free} free)", bin.0)
         };
         let bins: Vec<_> = self.bins.ids().filter(|bin| lacks(*bin)).map(told).collect();

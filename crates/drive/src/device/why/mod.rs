@@ -16,7 +16,7 @@ use crate::device::write::why::{Admission, Place};
 use engine::{Instant, Span};
 use ftl::{BinId, PoolId, SetId};
 use metrics::{Blame, Holder};
-use settings::{counted, each};
+use settings::{counted, each, grouped};
 
 /// Depth of the search from an operation. Two collections may each wait for the other's unit, so
 /// there must be a limit.
@@ -130,6 +130,8 @@ impl Walk<'_> {
     fn admission(&self, waits: Admission, since: Instant) -> Standing {
         let (stage, words, epoch) = match waits {
             Admission::Room { ahead, used, capacity } => {
+                let ahead = grouped(ahead);
+                let [used, capacity] = [used, capacity].map(grouped);
                 let others = format!("behind {ahead} others ({used} of {capacity} units are used)");
                 let words = format!("it waits for room in the write buffer, {others}");
                 (Stage::Room, words, u64::MAX)

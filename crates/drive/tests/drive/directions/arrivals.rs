@@ -76,6 +76,7 @@ pub fn cases() -> Vec<Case> {
         })
         .left_out(0)
         .under([
+            ("none", 0),
             // The nth begins when the one before it has ended.
             ("1", 125 * (1 + 2 + 3 + 4 + 5 + 6 + 7)),
             // The nth comes in when the fourth before it has ended.

@@ -1,7 +1,7 @@
 //! Users of the drive: names, ranks, parts of the drive, kinds of request, and the beginning and
 //! end of an initiator.
 
-use crate::common::set;
+use crate::common::{Override, set};
 use crate::directions::case::{Case, about, case};
 use crate::directions::requests::{
     KIB, PAGE, READ, US, arrivals_us, count, four_sigma, latency, offsets, recorded, requests,
@@ -19,6 +19,11 @@ fn reads(parameter: &'static str, requests: u64) -> Case {
         .filled()
         .text(host("reads = \"100 %\"", &format!("requests = {requests}")))
         .given(&[recorded()])
+}
+
+/// The drive exports so many pages.
+fn exported(pages: u64) -> Override {
+    set("ftl.over_provisioning.exported", format!("{} B", pages * PAGE))
 }
 
 /// Four initiators with a read each: one that occupies the die, one of normal and one of low rank
@@ -131,20 +136,25 @@ pub fn cases() -> Vec<Case> {
             .see("when two reads come, us", |scene| arrivals_us(&scene.run()))
             .left_out([0.0, 125.0])
             .under([("0 us", [0.0, 125.0]), ("100 us", [100.0, 225.0])]),
+        // Of 300 pages, a quarter is 75, and 0.5 % is one and a half, of which one counts.
         reads("workload.region.offset", 3)
-            .given(&[set("workload[0].addresses", "sequential")])
+            .given(&[set("workload[0].addresses", "sequential"), exported(300)])
             .see("where three reads begin", |scene| offsets(&scene.run()))
             .left_out([0, PAGE, 2 * PAGE])
             .under([
+                ("25 %", [75 * PAGE, 76 * PAGE, 77 * PAGE]),
+                ("0.5 %", [PAGE, 2 * PAGE, 3 * PAGE]),
                 ("8 KiB", [2 * PAGE, 3 * PAGE, 4 * PAGE]),
                 ("1000 KiB", [250 * PAGE, 251 * PAGE, 252 * PAGE]),
             ]),
-        // At its end it starts over.
+        // At its end it starts over. Of 300 pages, 0.9 % is 2.7, of which two count.
         reads("workload.region.size", 5)
-            .given(&[set("workload[0].addresses", "sequential")])
+            .given(&[set("workload[0].addresses", "sequential"), exported(300)])
             .see("where five reads begin", |scene| offsets(&scene.run()))
             .left_out([0, 1, 2, 3, 4].map(|page| page * PAGE))
             .under([
+                ("1 %", [0, 1, 2, 0, 1].map(|page| page * PAGE)),
+                ("0.9 %", [0, 1, 0, 1, 0].map(|page| page * PAGE)),
                 ("8 KiB", [0, 1, 0, 1, 0].map(|page| page * PAGE)),
                 ("16 KiB", [0, 1, 2, 3, 0].map(|page| page * PAGE)),
             ]),
