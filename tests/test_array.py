@@ -8,6 +8,7 @@ import polars as pl
 import pytest
 
 import flashscape as fs
+from flashscape.report import contrast as contrasts
 from flashscape.sweep.effort import effort
 
 PING_PONG = {
@@ -188,3 +189,36 @@ def test_an_array_takes_the_effort_of_its_drives():
     one, four = of(1), of(4)
     assert four.preparing == 4 * one.preparing
     assert four.keeping == 4 * one.keeping
+
+
+def test_a_comparison_has_the_write_amplification_of_each_drive(tmp_path):
+    """Means over two seeds of bytes programmed per byte of hosts, for each drive and in all."""
+    # Aged drives collect from the first write on.
+    aged = TWO | {"precondition": {"fill": "random", "age": {"overwrites": 1}}}
+    other = copy.deepcopy(aged)
+    other["workload"][1]["size"] = "4 KiB"
+    compared = fs.compare(aged, other, seeds=2, out=tmp_path / "out")
+    (contrast,) = compared.contrasts
+    for number in (0, 1):
+        row = contrast.difference("", f"drive {number}", "write_amplification")
+        for side, value in zip(compared.sides, (row.baseline, row.other), strict=True):
+            work = [run.summary["array"]["drives"][number]["work"] for run in side.results]
+            each = [of["programmed_bytes"] / of["host_bytes_programmed"] for of in work]
+            assert value == pytest.approx(sum(each) / 2)
+        row = contrast.difference("", f"drive {number}", "erases")
+        erases = [
+            run.summary["array"]["drives"][number]["work"]["erases"]
+            for run in compared.sides[0].results
+        ]
+        assert row.baseline == sum(erases) / 2 > 0
+        # The sides write different amounts.
+        assert row.unjudged == "the runs wrote different amounts"
+    names = [row[:3] for row in contrasts.differences(contrast).rows]
+    assert ("drive 1", "", "write amplification") in names
+    assert any(s.startswith("Write amplification of drive 0: ") for s in contrast.sentences)
+    figures = ["drive.0.write_amplification", "drive.write_amplification"]
+    (chosen,) = fs.compare(aged, other, seeds=2, figures=figures, out=tmp_path / "out").contrasts
+    counted = [(row.kind, row.figure) for row in chosen.differences if row.counts]
+    assert counted == [("", "write_amplification"), ("drive 0", "write_amplification")]
+    with pytest.raises(fs.ConfigError, match="there is no such figure"):
+        fs.compare(aged, other, figures=["drive.0.read"])

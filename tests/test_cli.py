@@ -76,7 +76,7 @@ def test_replay_announces_what_it_has_understood(flashscape, tmp_path):
     ended = flashscape("replay", trace, "--drive", "dc-tlc", *SMALL, "--audit", "--out", "out")
     assert ended.status == 0
     assert "captured CSV, gzip" in ended.err
-    assert "rows      8544 over" in ended.err
+    assert "rows      8,544 over" in ended.err
     assert "time in us" in ended.err
     explained = flashscape("explain", "out")
     assert explained.status == 0

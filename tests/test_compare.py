@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import dataclasses
 import json
 import math
 import random
@@ -18,6 +19,7 @@ from flashscape.compare import (
     analysis,
     differences,
     drives,
+    effects,
     kept,
     slowest,
     statistics,
@@ -26,8 +28,9 @@ from flashscape.compare import (
 )
 from flashscape.compare import picture as overlay
 from flashscape.compare.difference import Difference
-from flashscape.compare.statistics import Blocks, Figure
+from flashscape.compare.statistics import Blocks, Estimate, Figure
 from flashscape.report import contrast as contrasts
+from flashscape.sweep import SilentSweep
 from test_bad_input import refused
 
 # ---- statistics against tables and slow definitions ------------------------------------
@@ -76,6 +79,34 @@ def test_pairs_by_hand():
 
 def pairs_of(*differences, step=0.0):
     return [(Figure(10.0, step), Figure(10.0 + each, step)) for each in differences]
+
+
+def test_what_a_likely_difference_lacks():
+    """Five seeds that differ by 1 to 5 give t = 3 / √(2.5 / 5) = 4.243, among ten figures."""
+    estimate = statistics.of_pairs([(Figure(0.0), Figure(float(at))) for at in range(1, 6)])
+    assert estimate.value / estimate.error == pytest.approx(3 / math.sqrt(0.5))
+    # Two-sided 0.5 % by the tables: 4.773 at 5 degrees of freedom, 4.317 at 6. With six seeds t
+    # is 3 √(6 / 2.5) = 4.648, with seven 5.020.
+    assert effects.seeds_needed(estimate, 10, 0.05) == 7
+    assert effects.seeds_needed(Estimate(1e-6, 1.0, 4), 10, 0.05) is None
+    # At 30 degrees of freedom it is 3.030: t of 2.5 lacks a factor of (3.030 / 2.5)².
+    times = effects.requests_needed(Estimate(2.5, 1.0, 30), 10, 0.05)
+    assert times == pytest.approx((3.030 / 2.5) ** 2, rel=1e-3)
+    assert effects.requests_needed(Estimate(1e-6, 1.0, 30), 10, 0.05) is None
+
+
+@pytest.mark.parametrize(
+    ("given", "share"),
+    [("1%", 0.01), ("0.5 %", 0.005), (" 0 % ", 0.0), ("0", 0.0), (0.01, 0.01), (0, 0.0)],
+)
+def test_the_least_difference_that_counts(given, share):
+    assert effects.least(given) == pytest.approx(share)
+
+
+@pytest.mark.parametrize("given", ["1", "0.01", "x %", "100 %", "-1 %", 1.0, -0.1, True, None])
+def test_what_is_no_least_difference(given):
+    with pytest.raises(fs.ConfigError, match="least: "):
+        effects.least(given)
 
 
 def test_equal_differences_of_figures_that_go_in_steps_prove_nothing():
@@ -378,7 +409,8 @@ def test_wear_is_judged_only_if_write_amplification_is_steady(open_loop, tmp_pat
     def compared(*verdicts: dict) -> fs.Comparison:
         for result, verdict in zip(sides[0].results + sides[1].results, verdicts, strict=True):
             result.summary["steady_state"] = {"latency": steady, "write_amplification": verdict}
-        found = analysis.contrasts(sides, 0.05, wanted.default(), lambda _share: None)
+        rules = analysis.Rules(wanted.default(), 0.05, 0.0)
+        found = analysis.contrasts(sides, rules, lambda _share: None)
         return fs.Comparison(sides, found, 0.05)
 
     whole = compared(*[steady] * 4)
@@ -431,6 +463,110 @@ def test_a_difference_of_nothing_is_shown_as_nothing():
         assert contrasts._interval(row) == shown
 
 
+def judged(figure: str, baseline: float, change: float, error: float, initiator="host"):
+    """A figure that changes by so much, with 100 degrees of freedom."""
+    kind = "read" if initiator else ""
+    estimate = Estimate(change, error, 100)
+    values = (baseline, baseline + change, (1000, 1000))
+    return Difference(initiator, kind, figure, *values, "paired blocks", estimate)
+
+
+def verdict_of(contrast, rows, least=0.0, **more):
+    corrected = differences.corrected(rows, 0.05, wanted.default(), least)
+    return dataclasses.replace(contrast, differences=corrected, **more)
+
+
+def test_what_is_significant_alone_is_never_called_no_difference(exclusive):
+    """At 100 degrees of freedom t of 2.5 has p = 0.0140, and 0.1400 among ten figures."""
+    (contrast,) = exclusive[0].contrasts
+    rows = [judged("mean", 1e6, 25_000.0, 10_000.0)]
+    rows += [judged(f"p{at}", 1e6, 0.0, 10_000.0) for at in range(1, 10)]
+    found = verdict_of(contrast, rows)
+    first = found.differences[0]
+    assert first.estimate.p == pytest.approx(0.0140, rel=0.01)
+    assert first.corrected == pytest.approx(0.140, rel=0.01)
+    assert first.outcome == "open"
+    assert found.winner is None
+    # 2.871 is t for 0.25 % at 100 degrees of freedom: (2.871 / 2.5)² = 1.3 times as many requests.
+    assert found.verdict.startswith(
+        "Undecided: host read mean rises from 1 ms to 1.02 ms (+25 µs; 95 %: +5.16 µs to "
+        "+44.8 µs), but among so many figures this may be chance (p 0.14, corrected); "
+        "it takes some 1.3 times as many requests, or several seeds to prove a difference of this "
+        "size"
+    )
+    told = " ".join([found.verdict, *found.sentences, *(r[-1] for r in rows_of(found))])
+    assert "undecided: the mean rises" in told
+    assert "no significant difference in the other tested figures" in told
+    assert "No significant difference" not in told
+    # Alone it is significant.
+    assert verdict_of(contrast, rows[:1]).winner is contrast.baseline
+    # The other side wins in spite of it, and not without a word about it.
+    beside = verdict_of(contrast, [*rows, judged("p99", 1e6, -9e5, 1e4)])
+    assert beside.winner is contrast.other
+    assert "Undecided, and better in A: host read mean." in beside.verdict
+    # A figure of the drive is no different.
+    drive = verdict_of(contrast, [*rows[1:], judged("erases", 100.0, 25.0, 10.0, initiator="")])
+    assert drive.differences[-1].outcome == "open"
+    assert any(
+        "Erases: 100 in A, 125 in B, undecided (+5.2 to +44.8)" in s for s in drive.sentences
+    )
+
+
+def rows_of(contrast):
+    return contrasts.differences(contrast).rows
+
+
+def test_a_difference_that_is_too_small_makes_no_side_better(exclusive):
+    """A mean of 80 µs that rises by 0.16 ns, known to 0.01 ns, beside a tail that falls by 9 %."""
+    (contrast,) = exclusive[0].contrasts
+    tiny = judged("mean", 80_000.0, 0.16, 0.01)
+    rows = [tiny, judged("p99", 1e6, -90_000.0, 10_000.0)]
+    mixed = verdict_of(contrast, rows)
+    assert mixed.verdict.startswith("Mixed: 2 of 2 tested figures")
+    found = verdict_of(contrast, rows, 0.001)
+    assert found.winner is found.other
+    assert "1 of 2 tested figures of hosts differs significantly (host read p99)" in found.verdict
+    assert "1 differs by less than 0.1 %" in found.verdict
+    assert found.differences[0].is_significant
+    assert found.differences[0].outcome == "small"
+    assert rows_of(found)[0][-1] == "too small"
+    alone = verdict_of(contrast, rows[:1], 0.001)
+    assert alone.winner is None
+    assert alone.verdict.startswith(
+        "No difference of 0.1 % or more in 1 tested figure of hosts; 1 differs by less than 0.1 %"
+    )
+    # No figure below a nanosecond is told of microseconds.
+    assert rows_of(found)[0][5:7] == ("0", "0 to 0")
+    assert rows_of(verdict_of(contrast, [judged("mean", 800.0, 0.16, 0.01)]))[0][5] == "+0.16 ns"
+    # 1 % of 1 ms is 10 µs: an interval of 5 to 9 µs lies below, one of 5 to 45 µs may not.
+    for change, error, outcome in ((7e3, 1e3, "small"), (25e3, 10e3, "open"), (8e3, 3.5e3, "open")):
+        many = [judged("mean", 1e6, change, error)]
+        many += [judged(f"p{at}", 1e6, 0.0, 1e4) for at in range(1, 10)]
+        assert verdict_of(contrast, many, 0.01).differences[0].outcome == outcome
+
+
+def test_the_best_of_several_sides_wins_against_each(exclusive):
+    (contrast,) = exclusive[0].contrasts
+    a, b = exclusive[0].sides
+    c = dataclasses.replace(b, label="C")
+
+    def pair(one, other, change):
+        rows = [judged("mean", 1e6, change, 1e3)]
+        return verdict_of(contrast, rows, baseline=one, other=other)
+
+    better = [pair(a, b, -1e5), pair(a, c, -5e4), pair(b, c, 5e4)]
+    compared = fs.Comparison([a, b, c], better, 0.05)
+    assert compared.winner is b
+    assert compared.headline == "B wins against each of the others."
+    ring = [pair(a, b, -1e5), pair(a, c, 5e4), pair(b, c, -5e4)]
+    compared = fs.Comparison([a, b, c], ring, 0.05)
+    assert compared.winner is None
+    told = "No side wins against all others: of 3 pairs B wins 1, A wins 1, C wins 1."
+    assert compared.headline == told
+    # Without the pair of B and C nobody knows.
+    assert fs.Comparison([a, b, c], better[:2], 0.05).winner is None
+
+
 @pytest.mark.parametrize("starving", ["A", "B"])
 @pytest.mark.parametrize("seeds", [1, 2])
 def test_no_winner_is_named_beside_a_run_that_starved(open_loop, starving, seeds):
@@ -475,13 +611,26 @@ def test_a_starved_request_without_an_answer_keeps_from_comparing(open_loop):
         assert (contrast.winner is None) is partial
 
 
-def test_several_sides_are_each_compared_with_the_first(open_loop):
+def test_several_sides_are_compared_in_pairs(open_loop):
     open_loop = open_loop | {"run": {"requests": 3000}}
-    compared = fs.compare(open_loop, varied(open_loop, preemptible=False), open_loop)
+    sides = (open_loop, varied(open_loop, preemptible=False), open_loop)
+    compared = fs.compare(*sides)
     assert [side.label for side in compared.sides] == ["A", "B", "C"]
+    pairs = [(c.baseline.label, c.other.label) for c in compared.contrasts]
+    assert pairs == [("A", "B"), ("A", "C"), ("B", "C")]
     assert compared.winner is None
     assert compared.contrasts[1].are_identical
     assert compared.verdicts[1].startswith("C against A: A and C are the same run")
+    # The same runs in turn: what B loses to A it loses to C.
+    one, other = (
+        {row.figure: row.difference for row in compared.contrasts[at].differences} for at in (0, 2)
+    )
+    assert one == {figure: -difference for figure, difference in other.items()}
+    first = fs.compare(*sides, pairs="first")
+    assert [c.other.label for c in first.contrasts] == ["B", "C"]
+    assert first.headline is None
+    with pytest.raises(fs.ConfigError, match="neither 'all' nor 'first'"):
+        fs.compare(*sides, pairs="some")
     # Corrected together: each probability counts all tests of both contrasts.
     tested = [row for c in compared.contrasts for row in c.differences if row.estimate]
     assert compared.tests == len(tested)
@@ -607,7 +756,7 @@ def test_untested_figures_are_said_first_and_never_called_alike(open_loop, flash
     assert "drive.erases" in named
     (logs,) = [found for found in contrast.untested if "host.read.p50" in found.names]
     assert logs.why == "A and B have no log of their requests"
-    assert "--requests DIR/requests.parquet" in logs.remedy
+    assert "flashscape.run('FILE', out=..., requests=...)" in logs.remedy
     # The table is too short for p99: more than its requests are needed.
     (least,) = re.findall(r"from p99 on, a record\.slowest of (\d+) or more", logs.remedy)
     p99 = contrast.difference("host", "read", "p99")
@@ -687,6 +836,13 @@ def test_a_percentile_that_is_chosen_is_that_of_the_requests(open_loop, tmp_path
     assert exact <= value <= exact * 1.001
 
 
+class Never(SilentSweep):
+    """Fails if a run is about to begin."""
+
+    def begins(self, begin):
+        raise AssertionError(begin.to_run)
+
+
 @pytest.mark.parametrize(
     ("figures", "message"),
     [
@@ -698,11 +854,8 @@ def test_a_percentile_that_is_chosen_is_that_of_the_requests(open_loop, tmp_path
     ],
 )
 def test_a_figure_that_is_not_known_is_refused_before_anything_runs(figures, message, config):
-    def announce(told):
-        raise AssertionError(told)
-
     with pytest.raises(fs.ConfigError, match=message):
-        fs.compare(config, config, figures=figures, announce=announce)
+        fs.compare(config, config, figures=figures, progress=Never())
 
 
 @pytest.mark.parametrize(
@@ -834,52 +987,91 @@ def test_the_reason_of_an_untested_far_percentile_is_the_true_one(open_loop, tmp
 # ---- directories ------------------------------------------------------------------------
 
 
-class Impatient:
-    """Interrupts a comparison during a run, like an impatient user."""
+class Impatient(SilentSweep):
+    """Interrupts a comparison when so many runs have ended, like an impatient user."""
 
-    def __init__(self, run: int, phase: str) -> None:
-        self.left, self.phase = run, phase
+    def __init__(self, runs: int) -> None:
+        self.left = runs
+        self.begun: list[str] = []
 
-    def surveyed(self, announcement):
-        pass
+    def begins(self, begin):
+        self.begun = [point.name for point in begin.to_run]
+        self._now()
 
-    def preconditioning(self, share):
-        self._now("preconditioning")
-
-    def running(self, simulated_ns, requests, share):
-        self._now("running")
-
-    def ended(self):
+    def ended(self, ended):
         self.left -= 1
+        self._now()
 
-    def _now(self, phase):
-        if self.left == 1 and phase == self.phase:
+    def _now(self):
+        if not self.left:
             raise KeyboardInterrupt
 
 
-def test_an_interruption_says_what_is_kept(config, tmp_path):
-    # Longer than one slice of the simulation.
-    config["run"] = {"requests": 20_000}
-    other = copy.deepcopy(config) | {"seed": 2}
+def test_an_interrupted_comparison_goes_on(config, tmp_path):
+    config["run"] = {"requests": 500}
+    other = copy.deepcopy(config) | {"workload": [config["workload"][0] | {"queue_depth": 2}]}
     out = tmp_path / "out"
 
-    def interrupted(run, phase, **more):
+    def interrupted(runs, **more):
         with pytest.raises(fs.Interrupted) as caught:
-            fs.compare(config, other, out=out, progress=Impatient(run, phase), **more)
-        return caught.value.kept
+            fs.compare(config, other, seeds=2, jobs=1, progress=Impatient(runs), **more)
+        return str(caught.value), caught.value.kept
 
-    assert interrupted(1, "preconditioning") == ""
-    assert not out.exists(), "the same command can be repeated"
-    kept = interrupted(2, "running")
-    assert f"kept in {out / 'A'}, {out / 'B'} (in part);" in kept
-    assert "--force begins anew" in kept
-    assert fs.Result.load(out / "A").complete
-    assert not fs.Result.load(out / "B").complete
-    fs.compare(config, other, out=out, force=True)
-    kept = interrupted(2, "preconditioning", force=True)
-    assert f"kept in {out / 'A'};" in kept
-    # The second side of the earlier comparison does not belong to this one.
-    assert [file.name for file in out.iterdir()] == ["A"]
+    told, kept = interrupted(0, out=out)
+    assert "with 0 of 4 runs ended" in told
+    told, kept = interrupted(1)
+    assert kept == "nothing is compared, and nothing is kept without out=..."
+    told, kept = interrupted(3, out=out)
+    assert "with 3 of 4 runs ended" in told
+    assert "the same command goes on with the others" in kept
+    assert not (out / "comparison.json").exists()
+    rest = Impatient(-1)
+    compared = fs.compare(config, other, seeds=2, out=out, progress=rest)
+    assert rest.begun == ["B, seed 2"]
+    whole = fs.compare(config, other, seeds=2)
+    assert compared.frame.equals(whole.frame), "as if it had run at once"
+
+
+def test_runs_side_by_side_and_one_by_one_are_equal(config, tmp_path):
+    config["run"] = {"requests": 500}
+    other = copy.deepcopy(config) | {"workload": [config["workload"][0] | {"queue_depth": 2}]}
+    documents = []
+    for jobs in (1, 2):
+        fs.compare(config, other, seeds=2, jobs=jobs, out=tmp_path / str(jobs))
+        documents.append((tmp_path / str(jobs) / "comparison.json").read_text())
+    assert documents[0] == documents[1]
+
+
+def test_more_seeds_add_to_the_runs_that_are_there(config, tmp_path):
+    config["run"] = {"requests": 500}
+    other = copy.deepcopy(config) | {"workload": [config["workload"][0] | {"queue_depth": 2}]}
+    out = tmp_path / "out"
+    fs.compare(config, other, out=out)
+    alone = fs.Result.load(out / "A").digest
+    more = Impatient(-1)
+    fs.compare(config, other, out=out, seeds=3, progress=more)
+    assert sorted(more.begun) == ["A, seed 2", "A, seed 3", "B, seed 2", "B, seed 3"]
+    assert fs.Result.load(out / "A" / "seed-1").digest == alone
+    assert not (out / "A" / "summary.json").exists()
+    # Another experiment would overwrite them.
+    with pytest.raises(fs.OutputError, match="A/seed-1: has the results of another run"):
+        fs.compare(other, config, out=out, seeds=3, progress=Never())
+    fs.compare(other, config, out=out, seeds=3, force=True)
+    assert fs.Result.load(out / "B" / "seed-1").digest == alone
+
+
+def test_functions_of_this_process_are_compared(config, tmp_path):
+    """They cannot go to other processes; the policy is that of the drive itself."""
+
+    def fewest(blocks):
+        return min(blocks.gaining, key=lambda block: (blocks.valid[block], block))
+
+    config["run"] = {"requests": 500}
+    experiment = fs.Experiment.from_dict(config)
+    given = experiment.with_policy("drive.ftl.gc.victim", fewest)
+    compared = fs.compare(experiment, given, out=tmp_path / "out")
+    digests = [side.results[0].digest for side in compared.sides]
+    assert digests == [fs.run(each).digest for each in (experiment, given)]
 
 
 def test_nothing_of_an_earlier_comparison_stays(config, tmp_path):
@@ -901,11 +1093,8 @@ def test_nothing_of_an_earlier_comparison_stays(config, tmp_path):
 
 def test_seeds_and_names_are_checked_before_anything_runs(config, tmp_path):
     def refused(match, *sides, **given):
-        def announce(told):
-            raise AssertionError(told)
-
         with pytest.raises(fs.ConfigError, match=match):
-            fs.compare(*sides, announce=announce, **given)
+            fs.compare(*sides, progress=Never(), **given)
 
     last = config | {"seed": 2**64 - 2}
     refused("B .*: 3 seeds from 18446744073709551614 on do not fit", config, last, seeds=3)
@@ -923,9 +1112,9 @@ def test_a_file_is_compared_with_its_variation(experiment_file, flashscape, tmp_
     vary = ("--vary", "drive.ftl.gc.victim=fifo", "--set", "run.audit=false")
     ended = flashscape("compare", experiment_file, *vary, "--json", "c.json", "--out", "o")
     assert ended.status == 0, ended.err
-    assert f"A: {experiment_file}, seed 1" in ended.out
-    assert "B: drive.ftl.gc.victim=fifo, seed 1" in ended.out
-    assert "run 2 of 2: B" in ended.err
+    assert f"A: small ({experiment_file}), seed 1" in ended.out
+    assert "B: small (drive.ftl.gc.victim=fifo), seed 1" in ended.out
+    assert {line[6:8] for line in ended.err.splitlines()[1:]} == {"A:", "B:"}
     document = json.loads((tmp_path / "c.json").read_text())
     assert document["sides"][1]["name"] == "drive.ftl.gc.victim=fifo"
     again = flashscape("compare", "o/A", "o/B")
@@ -939,8 +1128,11 @@ def test_a_file_is_compared_with_its_variation(experiment_file, flashscape, tmp_
         (("E", "E"), ("is named twice",)),
         (("E", "F", "--vary", "seed=2"), ("--vary changes one experiment",)),
         (("E", "--vary", "drive.ftl.gc.victim=ffo"), ("drive.ftl.gc.victim", "fifo")),
-        (("R", "--vary", "seed=2"), ("earlier run, which --set and --vary cannot change",)),
-        (("R", "E", "--seeds", "2"), ("cannot be repeated",)),
+        (("R", "--vary", "seed=2", "--names", "a"), ("--names a: 1 for 2 sides",)),
+        (("E", "F", "--names", "a,a"), ("a would not tell the sides apart",)),
+        (("E", "F", "--names", "a,"), ("a name is missing",)),
+        (("E", "F", "--least", "1"), ("least: '1' has no unit (write 1%)",)),
+        (("E", "F", "--least", "much"), ("least: 'much' is not a share",)),
         (("absent.toml", "E"), ("absent.toml: there is no such file",)),
         (("E", "out/none"), ("out/none: there is no such directory of results",)),
     ],

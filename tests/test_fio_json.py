@@ -156,6 +156,65 @@ def test_what_was_not_asked_is_zero_as_in_fio(small):
     assert reader["read"]["iops_samples"] == 0
 
 
+def test_a_group_is_what_fio_prints_for_it(small, tmp_path):
+    """One job for all, with the name of the first: sums, merged latencies, added run times."""
+    config = copy.deepcopy(small)
+    one = {"name": "a", "reads": "50 %", "queue_depth": 4}
+    config["workload"] = [one, one | {"name": "b", "start": "1 ms"}, one | {"name": "c"}]
+    config["run"] = {"requests": 6000}
+    config["record"] = {"interval": "5 ms"}
+    file, log = tmp_path / "fio.json", tmp_path / "log.parquet"
+    result = fs.run(config, fio_json=file, group_reporting=True, requests=log)
+    document = json.loads(file.read_text())
+    assert document["global options"]["group_reporting"] == "1"
+    (job,) = document["jobs"]
+    assert set(job) == JOB
+    assert (job["jobname"], job["groupid"]) == ("a", 0)
+    shared = {"rw": "randrw", "rwmixread": "50", "bs": "4096", "iodepth": "4"}
+    assert job["job options"] == {"name": "a", "numjobs": "3"} | shared
+    each = fio.document(result)["jobs"]
+    assert job["job_runtime"] == sum(of["job_runtime"] for of in each)
+    rows = fs.read_requests(log).collect()
+    for kind in ("read", "write"):
+        own = rows.filter(pl.col("kind") == kind)["latency_ns"].sort()
+        of, parts = job[kind], [other[kind] for other in each]
+        for key in ("io_bytes", "total_ios"):
+            assert of[key] == sum(part[key] for part in parts)
+        assert of["iops"] == pytest.approx(sum(part["iops"] for part in parts))
+        assert of["runtime"] == max(part["runtime"] for part in parts)
+        latency = of["clat_ns"]
+        assert (latency["N"], latency["min"], latency["max"]) == (len(own), own[0], own[-1])
+        assert latency["mean"] == pytest.approx(own.mean())
+        assert latency["stddev"] == pytest.approx(own.std(), rel=2e-3)
+        assert sum(latency["bins"].values()) == len(own)
+        exact = own[math.ceil(0.99 * len(own)) - 1]
+        assert exact <= latency["percentile"]["99.000000"] <= exact * 1.001
+        # The series covers all initiators, so that here it tells the course.
+        assert of["iops_samples"] > 0
+        assert [part["iops_samples"] for part in parts] == [0, 0, 0]
+    ranges = [job[f"latency_{unit}"] for unit in ("ns", "us", "ms")]
+    assert sum(sum(of.values()) for of in ranges) == pytest.approx(100)
+
+
+def test_a_group_of_unlike_jobs_has_the_options_that_they_share(small):
+    config = copy.deepcopy(small)
+    config["workload"] = [
+        {"name": "a", "reads": "100 %", "queue_depth": 4},
+        {"name": "b", "reads": "0 %", "size": "8 KiB", "queue_depth": 4},
+    ]
+    (job,) = fio.document(fs.run(config | {"run": {"requests": 500}}), grouped=True)["jobs"]
+    assert job["job options"] == {"name": "a", "numjobs": "1", "iodepth": "4"}
+    assert job["read"]["total_ios"] + job["write"]["total_ios"] == 500
+
+
+def test_a_group_needs_the_file_that_it_is_about(experiment_file, flashscape):
+    ended = flashscape("run", experiment_file, "--group-reporting")
+    assert ended.status == 2
+    assert "--group-reporting is about fio's fields: it needs --fio-json" in ended.err
+    with pytest.raises(fs.ConfigError, match="group_reporting: goes with fio_json"):
+        fs.run(experiment_file, group_reporting=True)
+
+
 def test_on_the_command_line(experiment_file, flashscape, tmp_path):
     ended = flashscape("run", experiment_file, "--fio-json", "fio.json")
     assert ended.status == 0, ended.err

@@ -564,6 +564,9 @@ def test_includes_and_variables(tmp_path, monkeypatch):
 def test_names_are_made_unique(tmp_path):
     found = workloads(tmp_path, "[a]\nsize=1m\n[a]\nsize=1m\nbs=8k\n")
     assert [each["name"] for each in found] == ["a", "a-2"]
+    # This name stands for all jobs together in results.
+    found = workloads(tmp_path, "[all]\nrw=read\n")
+    assert [each["name"] for each in found] == ["all-2"]
 
 
 def test_values_of_the_drive(tmp_path):

@@ -14,7 +14,7 @@ import polars as pl
 import pytest
 
 import flashscape as fs
-from flashscape import _flashscape, units
+from flashscape import _flashscape, fio, together, units
 from flashscape.causes import OTHER, cause_of
 from flashscape.regions import region
 from flashscape.report import rows, text
@@ -157,20 +157,149 @@ def test_a_region_is_what_sorting_all_requests_gives():
     }
 
 
-def test_many_initiators_are_cut_to_the_worst(small):
-    names = [f"guest-{number}" for number in range(16)]
+def guests(small, *changes):
+    """Initiators that differ from each other as given."""
     [host] = small["workload"]
-    small = small | {"workload": [host | {"name": name} for name in names]}
-    result = fs.run(small | {"run": {"requests": 4000}})
+    workloads = [host | {"name": f"guest-{at}"} | change for at, change in enumerate(changes)]
+    return small | {"workload": workloads, "run": {"requests": 4000}}
+
+
+def test_equal_initiators_are_told_as_one(small, tmp_path):
+    """Of eight equal jobs, all are told, and not the two with the longest tails by chance."""
+    places = [{"region": {"offset": f"{at} MiB", "size": "10 MiB"}} for at in range(8)]
+    log = tmp_path / "requests.parquet"
+    result = fs.run(guests(small, *places), requests=log)
     explained = fs.explain(result)
-    assert [group.kind for group in explained.shown] == ["read", "read", "write", "write"]
-    for group in explained.shown[:2]:
+    assert [(group.initiator, group.kind) for group in explained.shown] == [
+        ("all", "read"),
+        ("all", "write"),
+    ]
+    rows = fs.read_requests(log).collect()
+    for group in explained.shown:
+        latencies = sorted(rows.filter(kind=group.kind)["latency_ns"].to_list())
+        figures = group.figures
+        of_kind = result.summary["kinds"][group.kind]
+        assert {key: of_kind[key] for key in figures} == figures | {
+            "iops": pytest.approx(figures["iops"], rel=1e-12)
+        }
+        assert figures["requests"] == len(latencies)
+        assert figures["latency_ns"]["max"] == latencies[-1]
+        exact = latencies[math.ceil(0.99 * len(latencies)) - 1]
+        assert exact <= figures["latency_ns"]["p99"] <= exact * 1.001
+        assert sum(group.mean_ns.values()) == pytest.approx(sum(latencies) / len(latencies))
+        assert f"{len(latencies):,} {group.kind} requests of 8 initiators took " in str(explained)
+        own = [f["latency_ns"]["p99_9"] for _, kind, f in result.groups() if kind == group.kind]
+        least, most = (units.duration(edge) for edge in (min(own), max(own)))
+        assert f"each of these 8 equal initiators took {least} to {most} at p99.9" in str(explained)
+    assert len(fs.explain(result, everything=True).shown) == 2 + 16
+
+
+def test_the_tail_of_several_initiators_is_that_of_all_their_requests(small, tmp_path):
+    """Each has a table of its seven slowest; of the others nobody knows which are slower."""
+    config = guests(small, {}, {"queue_depth": 1}) | {"record": {"slowest": 7}}
+    log = tmp_path / "requests.parquet"
+    result = fs.run(config, requests=log)
+    rows = fs.read_requests(log).collect().filter(kind="write")
+    names = ("guest-0", "guest-1")
+    kept = together.slowest(result, "write", names)["latency_ns"].to_list()
+    limit = max(
+        rows.filter(initiator=name)["latency_ns"].sort(descending=True)[6] for name in names
+    )
+    slower = sorted((ns for ns in rows["latency_ns"] if ns >= limit), reverse=True)
+    assert kept == slower[: len(kept)]
+    assert len(kept) >= 7
+    bands = together.bands(result, "write", names)
+    assert bands["requests"].sum() == len(rows)
+    assert bands["low_ns"].is_unique().all()
+
+
+def test_many_initiators_are_cut_to_the_worst(small):
+    result = fs.run(guests(small, *({"queue_depth": at + 1} for at in range(16))))
+    explained = fs.explain(result)
+    shown = [(group.initiator == "all", group.kind) for group in explained.shown]
+    alone = [(False, kind) for kind in ("read", "read", "write", "write")]
+    assert shown == [(True, "read"), (True, "write"), *alone]
+    for group in explained.shown[2:4]:
         tails = [
             figures["latency_ns"]["p99_9"] for _, kind, figures in result.groups() if kind == "read"
         ]
         assert group.figures["latency_ns"]["p99_9"] >= sorted(tails)[-2]
     assert "Read requests of 14 more initiators took " in str(explained)
-    assert len(fs.explain(result, everything=True).shown) == 32
+    assert len(fs.explain(result, everything=True).shown) == 2 + 32
+
+
+def test_equal_initiators_among_others_are_one_of_them(small):
+    result = fs.run(guests(small, {}, {}, {}, {"reads": "100 %"}))
+    explained = fs.explain(result)
+    told = [(group.initiator, group.kind) for group in explained.shown]
+    assert told == [
+        ("all", "read"),
+        ("all", "write"),
+        ("guest-0 and 2 alike", "read"),
+        ("guest-3", "read"),
+    ]
+    three = next(group for group in explained.shown if group.initiators[1:])
+    requests = {name: f["requests"] for name, kind, f in result.groups() if kind == "read"}
+    assert explained.shown[2].figures["requests"] == sum(requests.values()) - requests["guest-3"]
+    assert three.initiators == ("guest-0", "guest-1", "guest-2", "guest-3")
+
+
+def cells(table):
+    return [row[:2] for row in table.rows]
+
+
+def test_tables_have_rows_for_all_of_a_kind(small, result):
+    several = fs.run(guests(small, {}, {"reads": "100 %"}))
+    own = [("guest-0", "read"), ("guest-0", "write"), ("guest-1", "read")]
+    for table in (rows.requests(several), rows.latencies(several)):
+        # One initiator alone writes.
+        assert cells(table) == [*own, ("all", "read"), ("all", "all")]
+    assert cells(rows.causes(several)) == [*own, ("all", "read")]
+    reads = [row for row in rows.requests(several).rows if row[1] == "read"]
+    numbers = [int(row[2].replace(",", "")) for row in reads]
+    assert numbers[2] == numbers[0] + numbers[1]
+    # All of one kind are all; and one initiator is all of a kind.
+    readers = fs.run(guests(small, {"reads": "100 %"}, {"reads": "100 %"}))
+    assert cells(rows.requests(readers))[2:] == [("all", "read")]
+    assert ("all", "read") not in cells(rows.requests(result))
+    assert cells(rows.latencies(several, "50,99.5"))[3] == ("all", "read")
+
+
+def test_all_is_no_name_of_an_initiator(small):
+    with pytest.raises(fs.ConfigError, match='"all" stands for all initiators'):
+        fs.Experiment.from_dict(guests(small, {"name": "all"}))
+
+
+def test_a_region_is_a_share_of_the_drive(small, tmp_path):
+    """Every read lies in the third quarter of the drive."""
+    log = tmp_path / "requests.parquet"
+    region = {"region": {"offset": "50 %", "size": "25 %"}, "reads": "100 %"}
+    experiment = fs.Experiment.from_dict(guests(small, region, {"region": {"offset": "1 MiB"}}))
+    result = fs.run(experiment, requests=log)
+    exported = experiment.derived["capacity"]["exported_bytes"]
+    own = fs.read_requests(log).collect().filter(initiator="guest-0")
+    begin, end = exported // 2 // 4096 * 4096, exported // 2 // 4096 * 4096 + exported // 4
+    assert begin <= own["offset_bytes"].min() < begin + (end - begin) // 10
+    assert end - (end - begin) // 10 < (own["offset_bytes"] + own["length_bytes"]).max() <= end
+    parts = [row[1] for row in rows.tenants(result).rows]
+    assert parts == ["50 % to 75 %", "1.05 MB to the end"]
+
+
+def test_an_open_loop_has_no_limit_and_a_closed_one_needs_it(small):
+    arrivals = {"arrivals": {"process": "poisson", "rate": "20 kIOPS"}}
+    open_loop, unlimited = (
+        fs.run(guests(small, arrivals | depth)) for depth in ({}, {"queue_depth": "none"})
+    )
+    one = guests(small, arrivals)["workload"][0]
+    assert one["queue_depth"] == 8, "which limits the first"
+    assert unlimited.summary["config"]["workload"][0]["queue_depth"] == "none"
+    waits = [
+        r.summary["all"]["blame_ns"].get("withheld_queue_depth", 0) for r in (open_loop, unlimited)
+    ]
+    assert waits[1] == 0
+    assert fio.document(unlimited)["jobs"][0]["latency_depth"] == 0
+    with pytest.raises(fs.ConfigError, match="a closed loop needs a number of outstanding"):
+        fs.Experiment.from_dict(guests(small, {"queue_depth": "none"}))
 
 
 @pytest.fixture(scope="module")

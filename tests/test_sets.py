@@ -130,3 +130,22 @@ def test_endurance_groups_add_up_to_the_drive():
     assert [of["percentage_used"] for of in groups] == pytest.approx([mean / 10 for mean in means])
     assert [of["available_spare"] for of in groups] == [100, 100]
     assert [row[:2] for row in endurance(result).rows] == [("1", "1, 2"), ("2", "3, 4")]
+
+
+def test_a_comparison_has_the_write_amplification_of_each_set():
+    """Of the set that hosts only read there is none."""
+    other = TWO | {"seed": 7}
+    one, two = fs.run(TWO), fs.run(other)
+    (contrast,) = fs.compare(one, two).contrasts
+    row = contrast.difference("", "set 2", "write_amplification")
+    values = [run.summary["sets"][1]["write_amplification"] for run in (one, two)]
+    assert [row.baseline, row.other] == values
+    with pytest.raises(KeyError):
+        contrast.difference("", "set 1", "write_amplification")
+    assert contrast.difference("", "set 1", "erases").baseline == 0
+    assert [f"set.{at}.erases" for at in (1, 2, 3, 4)] == [
+        name
+        for found in contrast.untested
+        for name in found.names
+        if name.startswith("set.") and name.endswith(".erases")
+    ]

@@ -455,7 +455,7 @@ def test_tables_of_points_are_kept_on_demand(quick, tmp_path):
     out = tmp_path / "out"
     fs.sweep(quick, seeds=2, out=out)
     before = kept(out)
-    with pytest.raises(fs.OutputError, match="run the sweep again with --tables"):
+    with pytest.raises(fs.OutputError, match="run it again to have all"):
         fs.Sweep.load(out).result(1).frame("latency")
     swept = fs.sweep(quick, seeds=2, out=out, tables=True)
     assert swept.result(2).latency["requests"].sum() == 400
@@ -1387,8 +1387,9 @@ def test_curves_that_coincide_are_both_visible(quick, tmp_path):
 def test_only_points_with_tables_are_offered_for_an_explanation(quick, flashscape, tmp_path):
     fs.sweep(quick, grid={DEPTH: [1, 2]}, out=tmp_path / "out")
     ended = flashscape("explain", "out")
-    refused(ended, 1, "its points have summaries only", "run the sweep again with --tables")
-    assert "out/points" not in ended.err
+    refused(ended, 1, "keeps their summaries only", "run one of them again to examine it")
+    [(place, command)] = re.findall(r"(out/points/\w+) (--out DIR)$", ended.err.rstrip())
+    refused(flashscape("explain", place), 1, f"flashscape run {place} {command}")
     fs.sweep(quick, grid={DEPTH: [2]}, out=tmp_path / "out", tables=True)
     fs.sweep(quick, grid={DEPTH: [1, 2]}, out=tmp_path / "out")
     ended = flashscape("explain", "out")

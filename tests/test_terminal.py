@@ -201,7 +201,7 @@ def test_runs_of_a_sweep_and_of_a_comparison_are_named(config, flashscape, tmp_p
     refused(ended, 1, "is a sweep; name one of the runs in it")
     for point in swept:
         assert f"sweep/{point['results']} ({point['name']})" in ended.err
-    refused(flashscape("explain", "bare"), 1, "run the sweep again with --tables")
+    refused(flashscape("explain", "bare"), 1, "keeps their summaries only", "--out DIR")
     refused(flashscape("explain", "pair"), 1, "is a comparison", "pair/A", "pair/B")
     refused(flashscape("compare", "sweep", "pair/A"), 1, "is a sweep")
     one = next(iter(swept))["results"]

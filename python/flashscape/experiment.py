@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from flashscape import foreign
+from flashscape import again, foreign
 from flashscape._flashscape import Plan
 from flashscape.errors import ConfigError, unread
 
@@ -90,14 +90,17 @@ class Experiment:
         *,
         snapshot_given: bool = False,
     ) -> Experiment:
-        """Read a TOML file, or JSON if its suffix is ``.json``.
+        """Read a TOML file, or JSON if its suffix is ``.json``; of a result, its experiment.
 
-        Relative paths of traces start from the file's folder. ``snapshot_given`` means that the run
+        Relative paths of traces start from the file's folder. A directory of results, or its
+        ``summary.json``, stands for the experiment of that run, whose relative paths start from the
+        current directory. ``snapshot_given`` means that the run
         will get a snapshot. The run then checks if that drive has enough space for
         the GC thresholds; otherwise the drive of the experiment is checked now.
         Raises ConfigError, also if the file cannot be read.
         """
-        return cls(_read(Path(path)), _pairs(overrides), snapshot_given=snapshot_given)
+        source = _read(Path(path), snapshot_given=snapshot_given)
+        return cls(source, _pairs(overrides), snapshot_given=snapshot_given)
 
     @classmethod
     def from_toml(
@@ -186,7 +189,7 @@ class Experiment:
         if not callable(function):
             raise ConfigError(f"{path}: {function!r} cannot be called")
         name = getattr(function, "__qualname__", type(function).__qualname__)
-        named = {"policy": "python", "file": "given as a callable", "function": name}
+        named = {"policy": "python", "file": again.AS_CALLABLE, "function": name}
         others = tuple(policy for policy in self._policies if policy[0] != path)
         changed = (*self._overrides, *_pairs({path: named}))
         return self._with(changed, (*others, (path, function)))
@@ -248,6 +251,11 @@ class Experiment:
             raise ConfigError(f"{paths}: {why}", [(path, "override", None, why) for path in given])
 
     @property
+    def has_callables(self) -> bool:
+        """True if a function of this process is a policy, which other processes cannot have."""
+        return bool(self._policies)
+
+    @property
     def title(self) -> str:
         """Title of the experiment, else the name of its file."""
         return str(self.config.get("title") or self._source.file)
@@ -285,7 +293,7 @@ class Unchecked(NamedTuple):
             _refuse_callables(given._policies)
             return cls(given._source, given._overrides)
         if isinstance(given, str) or hasattr(given, "__fspath__"):
-            return cls(_read(Path(given)))
+            return cls(_read(Path(given), snapshot_given=False))
         return cls(_written(given, folder, name))
 
     def over(self, overrides: Overrides) -> Unchecked:
@@ -335,9 +343,12 @@ def _refuse_callables(policies: tuple[_Policy, ...]) -> None:
         )
 
 
-def _read(path: Path) -> _Source:
+def _read(path: Path, *, snapshot_given: bool) -> _Source:
     if str(path) == "-":
         raise ConfigError("-: only `run` and `check` read the standard input; name a file")
+    if again.is_result(path):
+        config, file = again.config_in(path, snapshot_given=snapshot_given)
+        return _written(config, None, str(file))
     try:
         text = path.read_text(encoding="utf-8")
     except OSError as error:
@@ -351,6 +362,9 @@ def _read(path: Path) -> _Source:
         checks = f"flashscape {kind} {path} --dry-run"
         each = "points" if kind == "sweep" else "drives"
         raise ConfigError(f"{path}: is a {kind}, not an experiment; {checks} checks its {each}")
+    earlier = again.config_of_text(text, path, snapshot_given=snapshot_given)
+    if earlier is not None:
+        return _written(earlier, None, str(path))
     if foreign.is_job_and_no_toml(text) or text.startswith("{"):
         told = foreign.description(path)
         if told is not None:

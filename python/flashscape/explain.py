@@ -11,6 +11,7 @@ from flashscape import (
     remedies,
     standstills,
     steadiness,
+    together,
     units,
     windows,
 )
@@ -36,8 +37,10 @@ class Explanation:
 
     groups: list[Group]
     """All initiators and kinds with requests, in the order of the results."""
+    joint: list[Group]
+    """Requests of each kind that several initiators have issued, together."""
     shown: list[Group]
-    """Groups that are worth an explanation."""
+    """Groups that are worth an explanation, those of several initiators first."""
     others: list[str]
     """Sentences about the other groups."""
     remarks: list[str]
@@ -60,16 +63,19 @@ class Explanation:
 def explain(result: Measured, *, everything: bool = False) -> Explanation:
     """Explain where the tail of a run comes from.
 
-    If many initiators issue the same kind of request, only the worst are explained,
-    unless ``everything`` is True.
+    Requests of a kind from several initiators are explained together. Initiators with equal
+    workloads are told as one, and of many others only the worst, unless ``everything`` is True.
     """
     if result.untimed:
-        return Explanation([], [], [], _untimed(result))
+        return Explanation([], [], [], [], _untimed(result))
     groups = [_group(result, *described) for described in result.groups()]
-    quick = _quick(groups)
-    waiting = [group for group in groups if group not in quick]
-    shown = waiting if everything else _worst(waiting)
-    left = [group for group in waiting if group not in shown]
+    joint = _joint(result, groups)
+    told = groups if everything else _units(result, groups, joint)
+    quick = _quick([*joint, *told])
+    waiting = [group for group in told if group not in quick]
+    single = waiting if everything else _worst(waiting)
+    left = [group for group in waiting if group not in single]
+    shown = [*(group for group in joint if group not in quick), *single]
     remarks = [
         *result.summary["notes"],
         *_completeness(result),
@@ -82,8 +88,9 @@ def explain(result: Measured, *, everything: bool = False) -> Explanation:
         *_steadiness(result),
         *_emptiness(groups),
     ]
-    others = [*_more(left), *_quick_ones(quick)]
-    return Explanation(groups, shown, others, remarks, windows.sentences(result))
+    equal = [] if everything else _equal(result, groups, shown)
+    others = [*equal, *_more(left), *_quick_ones(quick)]
+    return Explanation(groups, joint, shown, others, remarks, windows.sentences(result))
 
 
 def _untimed(result: Measured) -> list[str]:
@@ -131,21 +138,68 @@ def _migrations(migrations: int) -> list[str]:
 
 
 def _group(result: Measured, initiator: str, kind: str, figures: dict[str, Any]) -> Group:
-    import polars as pl
+    return _of(result, initiator, kind, (initiator,), figures)
 
-    own = (pl.col("initiator") == initiator) & (pl.col("kind") == kind)
-    bands, slowest = result.bands.filter(own), result.slowest.filter(own)
+
+def _of(
+    result: Measured, name: str, kind: str, initiators: tuple[str, ...], figures: dict[str, Any]
+) -> Group:
+    bands = together.bands(result, kind, initiators)
+    slowest = together.slowest(result, kind, initiators)
     found = regions(bands, slowest)
     far = max((r.above for r in found if 50 < r.above <= 99.9), default=None)
     requests = figures["requests"]
     return Group(
-        initiator=initiator,
+        initiator=name,
         kind=kind,
         figures=figures,
         mean_ns={cause: ns / requests for cause, ns in by_cause(figures["blame_ns"]).items()},
         regions=found,
         tail=None if far is None else region(bands, slowest, far),
+        initiators=initiators,
     )
+
+
+def _joint(result: Measured, groups: list[Group]) -> list[Group]:
+    """Return the requests of each kind that several initiators have issued, together."""
+    joint = []
+    for kind in KINDS:
+        names = tuple(group.initiator for group in groups if group.kind == kind)
+        if len(names) > 1:
+            figures = together.figures(result, kind, names)
+            joint.append(_of(result, together.ALL, kind, names, figures))
+    return joint
+
+
+def _units(result: Measured, groups: list[Group], joint: list[Group]) -> list[Group]:
+    """Return the groups, with those of equal workloads as one; without what ``joint`` tells."""
+    units = together.alike(result)
+    told: list[Group] = []
+    for group in groups:
+        unit = next(names for names in units if group.initiator in names)
+        names = tuple(g.initiator for g in groups if g.kind == group.kind and g.initiator in unit)
+        if len(names) == 1:
+            told.append(group)
+        elif not any((names, group.kind) == (of.initiators, of.kind) for of in (*told, *joint)):
+            figures = together.figures(result, group.kind, names)
+            told.append(_of(result, together.name_of(names), group.kind, names, figures))
+    return told
+
+
+def _equal(result: Measured, groups: list[Group], told: list[Group]) -> list[str]:
+    """Return a sentence on the spread between initiators with equal workloads, of each kind."""
+    units = together.alike(result)
+    sentences = []
+    for several in told:
+        unit = next((names for names in units if set(several.initiators) <= set(names)), ())
+        if len(several.initiators) < 2 or not unit:
+            continue
+        own = [g for g in groups if g.kind == several.kind and g.initiator in several.initiators]
+        sentences.append(
+            f"{_kind(several.kind)} requests of each of these {len(own)} equal initiators took "
+            f"{_span(own)} at p99.9 (`flashscape explain --all`)."
+        )
+    return sentences
 
 
 def _quick(groups: list[Group]) -> list[Group]:
@@ -170,16 +224,26 @@ def _worst(groups: list[Group]) -> list[Group]:
 def _more(groups: list[Group]) -> list[str]:
     sentences = []
     for kind in KINDS:
-        latencies = [group.figures["latency_ns"] for group in groups if group.kind == kind]
-        if not latencies:
+        own = [group for group in groups if group.kind == kind]
+        if not own:
             continue
-        whose = units.many(len(latencies), "more initiator")
-        low, high = (units.duration(f(one["p99_9"] for one in latencies)) for f in (min, max))
+        whose = units.many(sum(len(group.initiators) for group in own), "more initiator")
         sentences.append(
-            f"{kind.replace('_', '-').capitalize()} requests of {whose} took {low} to {high} at "
-            "p99.9 (`flashscape explain --all`)."
+            f"{_kind(kind)} requests of {whose} took {_span(own)} at p99.9 "
+            "(`flashscape explain --all`)."
         )
     return sentences
+
+
+def _kind(kind: str) -> str:
+    return kind.replace("_", "-").capitalize()
+
+
+def _span(groups: list[Group]) -> str:
+    """Return the least and the greatest p99.9 of groups."""
+    latencies = [group.figures["latency_ns"]["p99_9"] for group in groups]
+    edges = dict.fromkeys(units.duration(edge) for edge in (min(latencies), max(latencies)))
+    return " to ".join(edges)
 
 
 def _quick_ones(groups: list[Group]) -> list[str]:
@@ -189,11 +253,14 @@ def _quick_ones(groups: list[Group]) -> list[str]:
         own = [group for group in groups if group.kind == kind]
         if not own:
             continue
+        # The first is that of all initiators together, if there is one.
+        own = own[:1] if own[0].initiator == together.ALL else own
         requests = sum(group.figures["requests"] for group in own)
         longest = units.duration(max(group.figures["latency_ns"]["max"] for group in own))
         waiting = "hardly waited" if any(group.waits for group in own) else "never waited"
         those = units.many(requests, f"{kind.replace('_', '-')} request")
-        whose = own[0].initiator if len(own) == 1 else f"{len(own)} initiators"
+        many = sum(len(group.initiators) for group in own)
+        whose = own[0].initiator if len(own) == 1 else f"{many} initiators"
         sentences.append(f"{whose}: {those} {waiting}; the slowest took {longest}.")
     return sentences
 

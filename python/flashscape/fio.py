@@ -1,7 +1,8 @@
 """Results in the form of fio's ``--output-format=json+``, for scripts that read fio's output.
 
-An initiator is a job. Fields that fio takes from the host's operating system are 0, because
-the simulated host has none; docs/results.md gives the meaning of each field.
+An initiator is a job; with ``group_reporting`` all initiators together are one. Fields that fio
+takes from the host's operating system are 0, because the simulated host has none; docs/results.md
+gives the meaning of each field.
 """
 
 from __future__ import annotations
@@ -10,15 +11,17 @@ import json
 import math
 import time
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from flashscape import units
+from flashscape import spelling, together, units
 from flashscape._flashscape import __version__
 from flashscape.errors import OutputError
+from flashscape.latency import KINDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from flashscape.latency import Latency
     from flashscape.measured import Measured
 
 _LAYOUT = "fio-3.36"
@@ -39,9 +42,9 @@ _Bins = list[tuple[int, int]]
 """Upper edge in nanoseconds and requests of each bucket, by rising latency."""
 
 
-def text(result: Measured) -> str:
-    """Return the document as JSON text."""
-    return json.dumps(document(result), indent=2, ensure_ascii=False) + "\n"
+def text(result: Measured, *, grouped: bool = False) -> str:
+    """Return the document as JSON text; with ``grouped`` all initiators are one job."""
+    return json.dumps(document(result, grouped=grouped), indent=2, ensure_ascii=False) + "\n"
 
 
 def refuse_untimed(*, untimed: bool) -> None:
@@ -49,46 +52,79 @@ def refuse_untimed(*, untimed: bool) -> None:
     if untimed:
         raise OutputError(
             "an untimed run (run.untimed) has no latencies and no rates, which are what fio's "
-            "fields tell; leave --fio-json (fio_json=) out: requests and bytes are in summary.json"
+            "fields tell; requests and bytes are in summary.json; leave this out: "
+            f"{spelling.option('--fio-json', 'fio_json')}"
         )
 
 
-def document(result: Measured) -> dict[str, Any]:
-    """Return the document that fio would write about the run; raise OutputError if untimed."""
+def document(result: Measured, *, grouped: bool = False) -> dict[str, Any]:
+    """Return the document that fio would write about the run; raise OutputError if untimed.
+
+    With ``grouped`` all initiators are one job, as with fio's ``group_reporting``.
+    """
     refuse_untimed(untimed=result.untimed)
     now = time.time()
+    common = {"ioengine": "flashscape"}
+    jobs = [_Job(each["name"], (each["name"],), each) for each in result.summary["initiators"]]
+    if grouped:
+        common["group_reporting"] = "1"
+        jobs = [_joined(result, jobs)]
     return {
         "fio version": f"{_LAYOUT}-flashscape-{__version__}",
         "timestamp": int(now),
         "timestamp_ms": int(now * 1000),
         "time": time.strftime("%a %b %e %H:%M:%S %Y", time.localtime(now)),
-        "global options": {"ioengine": "flashscape"},
-        "jobs": [_job(result, initiator) for initiator in result.summary["initiators"]],
+        "global options": common,
+        "jobs": [_told(result, job) for job in jobs],
     }
 
 
-def _job(result: Measured, initiator: dict[str, Any]) -> dict[str, Any]:
-    name = initiator["name"]
-    workload = _workload(result, name)
-    milliseconds = _milliseconds(result)
+class _Job(NamedTuple):
+    """A job of the document."""
+
+    name: str
+    initiators: tuple[str, ...]
+    kinds: dict[str, dict[str, Any]]
+    """Figures of each kind of request."""
+
+    def latency(self, result: Measured, kind: str) -> Latency:
+        """Return the latencies of a kind of request; there are some."""
+        own = self.kinds[kind]
+        edges = {key: own["latency_ns"][key] for key in ("min", "max")}
+        return together.latency_of(result.latency, {**own, **edges}, self.initiators, kind)
+
+
+def _joined(result: Measured, jobs: list[_Job]) -> _Job:
+    """Return all jobs as one, which has the name of the first, as in fio."""
+    names = tuple(job.name for job in jobs)
+    kinds = {}
+    for kind in KINDS:
+        is_asked = any(job.kinds[kind]["requests"] for job in jobs)
+        kinds[kind] = together.figures(result, kind, names) if is_asked else jobs[0].kinds[kind]
+    return _Job(names[0], names, kinds)
+
+
+def _told(result: Measured, job: _Job) -> dict[str, Any]:
+    options = _options(result, job)
     none = dict.fromkeys(_TRANSFERS, 0.0)
-    job = {
-        "jobname": name,
+    told = {
+        "jobname": job.name,
         "groupid": 0,
         "error": 0,
         "eta": 0,
         "elapsed": math.ceil(result.summary["simulated_ns"] / 1e9),
-        "job options": _options(name, workload),
+        "job options": options,
     }
-    job |= {kind: _direction(result, name, kind, initiator[kind]) for kind in _DIRECTIONS}
-    job["sync"] = {
-        "total_ios": initiator["flush"]["requests"],
-        "lat_ns": _latency(result, name, "flush", initiator["flush"], detailed=True),
+    told |= {kind: _direction(result, job, kind) for kind in _DIRECTIONS}
+    told["sync"] = {
+        "total_ios": job.kinds["flush"]["requests"],
+        "lat_ns": _latency(result, job, "flush", detailed=True),
     }
-    if initiator["write_zeroes"]["requests"]:
-        job["write_zeroes"] = _direction(result, name, "write_zeroes", initiator["write_zeroes"])
-    job |= {
-        "job_runtime": milliseconds,
+    if job.kinds["write_zeroes"]["requests"]:
+        told["write_zeroes"] = _direction(result, job, "write_zeroes")
+    told |= {
+        # fio adds up the times of the jobs of a group.
+        "job_runtime": _milliseconds(result) * len(job.initiators),
         "usr_cpu": 0.0,
         "sys_cpu": 0.0,
         "ctx": 0,
@@ -98,14 +134,14 @@ def _job(result: Measured, initiator: dict[str, Any]) -> dict[str, Any]:
         "iodepth_submit": dict(none),
         "iodepth_complete": dict(none),
     }
-    job |= _shares(result, initiator)
-    job |= {
-        "latency_depth": workload.get("queue_depth") or 0,
+    told |= _shares(result, job)
+    told |= {
+        "latency_depth": int(options.get("iodepth", 0)),
         "latency_target": 0,
         "latency_percentile": 100.0,
         "latency_window": 0,
     }
-    return job
+    return told
 
 
 def _workload(result: Measured, name: str) -> dict[str, Any]:
@@ -114,22 +150,29 @@ def _workload(result: Measured, name: str) -> dict[str, Any]:
     return configured.get(name) or configured.get(name.rpartition(".")[0]) or {}
 
 
-def _options(name: str, workload: dict[str, Any]) -> dict[str, str]:
+def _options(result: Measured, job: _Job) -> dict[str, str]:
+    """Return the options of fio that describe a job; of a group those that its jobs share."""
+    of = [_of_workload(_workload(result, name)) for name in job.initiators]
+    shared = {key: value for key, value in of[0].items() if all(o.get(key) == value for o in of)}
+    # Jobs that do not differ are clones of one.
+    clones = len(of) if all(each == of[0] for each in of) else 1
+    return {"name": job.name, "numjobs": str(clones), **shared}
+
+
+def _of_workload(workload: dict[str, Any]) -> dict[str, str]:
     """Return the settings for which fio has an option of the same meaning."""
-    options = {"name": name, "numjobs": "1"}
-    if trace := workload.get("trace"):
-        options["read_iolog"] = str(trace["file"])
-    else:
-        options |= _access(workload)
+    trace = workload.get("trace")
+    options = _access(workload) if trace is None else {"read_iolog": str(trace["file"])}
     is_open = "arrivals" in workload or (trace or {}).get("mode", "closed") == "open"
-    if depth := workload.get("queue_depth") or (None if is_open else 1):
+    depth = workload.get("queue_depth", "none" if is_open else 1)
+    if depth != "none":
         options["iodepth"] = str(depth)
     return options
 
 
 def _access(workload: dict[str, Any]) -> dict[str, str]:
     """Return ``rw``, ``rwmixread`` and ``bs``, each if it describes the workload completely."""
-    options = {}
+    options: dict[str, str] = {}
     shares = {kind: _percent(share) for kind, share in (workload.get("mix") or {}).items()}
     if (reads := workload.get("reads")) is not None:
         shares = {"read": _percent(reads), "write": 100 - _percent(reads)}
@@ -155,12 +198,11 @@ def _milliseconds(result: Measured) -> int:
     return max(1, milliseconds)
 
 
-def _direction(
-    result: Measured, initiator: str, kind: str, figures: dict[str, Any]
-) -> dict[str, Any]:
+def _direction(result: Measured, job: _Job, kind: str) -> dict[str, Any]:
+    figures = job.kinds[kind]
     seconds = result.summary["counted_ns"] / 1e9
     rate = int(figures["bytes"] / seconds) if seconds else 0
-    samples = _samples(result, kind)
+    samples = _samples(result, job, kind)
     return {
         "io_bytes": figures["bytes"],
         "io_kbytes": figures["bytes"] >> 10,
@@ -172,8 +214,8 @@ def _direction(
         "short_ios": 0,
         "drop_ios": 0,
         "slat_ns": _no_latency(),
-        "clat_ns": _latency(result, initiator, kind, figures, detailed=True),
-        "lat_ns": _latency(result, initiator, kind, figures, detailed=False),
+        "clat_ns": _latency(result, job, kind, detailed=True),
+        "lat_ns": _latency(result, job, kind, detailed=False),
     } | _course(samples)
 
 
@@ -181,13 +223,12 @@ def _no_latency() -> dict[str, Any]:
     return {"min": 0, "max": 0, "mean": 0.0, "stddev": 0.0, "N": 0}
 
 
-def _latency(
-    result: Measured, initiator: str, kind: str, figures: dict[str, Any], *, detailed: bool
-) -> dict[str, Any]:
+def _latency(result: Measured, job: _Job, kind: str, *, detailed: bool) -> dict[str, Any]:
+    figures = job.kinds[kind]
     if not figures["requests"]:
         return _no_latency()
     own = figures["latency_ns"]
-    latency = result.of_kind(kind, initiator)
+    latency = job.latency(result, kind)
     bins = [(min(edge, own["max"]), requests) for edge, requests in latency.buckets]
     table = {
         "min": own["min"],
@@ -209,12 +250,13 @@ def _deviation(bins: _Bins, mean: float) -> float:
     return math.sqrt(squares / (samples - 1)) if samples > 1 else 0.0
 
 
-def _samples(result: Measured, kind: str) -> list[tuple[float, float]]:
+def _samples(result: Measured, job: _Job, kind: str) -> list[tuple[float, float]]:
     """Bytes and requests a second in each whole interval that was counted.
 
-    Empty if the figures would be those of several initiators together.
+    Empty if the figures would be those of other initiators, too.
     """
-    if len(result.summary["initiators"]) > 1 or kind not in ("read", "write"):
+    is_all = len(job.initiators) == len(result.summary["initiators"])
+    if not is_all or kind not in ("read", "write"):
         return []
     counted_from = result.summary["simulated_ns"] - result.summary["counted_ns"]
     columns = ("begin_ns", "end_ns", f"{kind}_bytes", f"{kind}s")
@@ -268,12 +310,12 @@ def _spread(values: list[float]) -> dict[str, Any]:
     }
 
 
-def _shares(result: Measured, initiator: dict[str, Any]) -> dict[str, dict[str, float]]:
+def _shares(result: Measured, job: _Job) -> dict[str, dict[str, float]]:
     """Percent of the reads, writes and trims whose latency falls into each of fio's ranges."""
     bins: _Bins = []
     for kind in _DIRECTIONS:
-        if initiator[kind]["requests"]:
-            bins += result.of_kind(kind, initiator["name"]).buckets
+        if job.kinds[kind]["requests"]:
+            bins += job.latency(result, kind).buckets
     total = sum(requests for _, requests in bins)
 
     def percent(low_ns: float, high_ns: float) -> float:

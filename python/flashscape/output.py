@@ -8,11 +8,12 @@ import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from flashscape import spelling
 from flashscape.errors import OutputError
 from flashscape.locking import Lock, Taken, is_lock
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Collection, Iterable, Iterator
 
 SUMMARY = "summary.json"
 PICTURE = "tail.svg"
@@ -66,7 +67,7 @@ class Directory:
         another process writes there.
         """
         if not os.fspath(path):
-            raise OutputError("the directory for results has no name; write --out DIR (out=...)")
+            raise nameless()
         folder = Path(path)
         missing = tuple(each for each in (folder, *folder.parents) if not each.exists())
         claimed = cls(folder, missing)
@@ -98,9 +99,10 @@ class Directory:
         """Check before the simulation that results can be written."""
         names = sorted(file.name for file in self.path.iterdir() if not _is_left(file))
         if (others := [name for name in names if not is_lock(name)]) and not force:
+            option = spelling.option("--force", "force=True")
             raise OutputError(
                 f"{self.path}: is not empty (it has {others[0]}); "
-                "choose another directory, or overwrite with --force (force=True)"
+                f"choose another directory, or overwrite with {option}"
             )
         try:
             with self._staged() as staging:
@@ -125,11 +127,11 @@ class Directory:
             with contextlib.suppress(OSError):
                 folder.rmdir()
 
-    def store(self, files: Iterable[tuple[str, bytes]]) -> None:
+    def store(self, files: Iterable[tuple[str, bytes]], spared: Collection[str] = ()) -> None:
         """Replace earlier results by these files, the summary last; raise OutputError.
 
         All files are written before an earlier one is removed: if the disk is full,
-        the earlier results stay unchanged.
+        the earlier results stay unchanged. Files with the names ``spared`` stay.
         """
         name = ""
         try:
@@ -139,7 +141,7 @@ class Directory:
                     (staging / name).write_bytes(data)
                     names.append(name)
                 try:
-                    self._remove_ours()
+                    self._remove_ours(spared)
                     for name in names:
                         (staging / name).replace(self.path / name)
                 except OSError:
@@ -169,9 +171,10 @@ class Directory:
         finally:
             shutil.rmtree(self._staging, ignore_errors=True)
 
-    def _remove_ours(self) -> None:
+    def _remove_ours(self, spared: Collection[str] = ()) -> None:
         for name in OURS:
-            (self.path / name).unlink(missing_ok=True)
+            if name not in spared:
+                (self.path / name).unlink(missing_ok=True)
 
     def _failed(self, name: str, error: OSError) -> OutputError:
         return OutputError(f"{self.path / name}: cannot be written: {error.strerror}")
@@ -203,8 +206,8 @@ class File:
             raise dangling
         if file.path.exists() and not force:
             raise OutputError(
-                f"{path}: is there already; choose another name, or overwrite it with --force "
-                "(force=True)"
+                f"{path}: is there already; choose another name, or overwrite it with "
+                f"{spelling.option('--force', 'force=True')}"
             )
         try:
             file._lock = Lock(file.path.parent, file.path.name)
@@ -288,6 +291,12 @@ class File:
                 left.unlink(missing_ok=True)
 
 
+def nameless() -> OutputError:
+    """Return the error for a directory of results without a name."""
+    write = spelling.option("--out DIR", "out=...")
+    return OutputError(f"the directory for results has no name; write {write}")
+
+
 def no_directory(folder: Path, error: OSError) -> OutputError:
     """Return the error for a directory of results that cannot be made or listed."""
     if isinstance(error, OutputError):
@@ -353,10 +362,13 @@ def refuse_other_format(log: str | os.PathLike[str]) -> None:
     """Refuse a log of requests whose name promises another format; raise OutputError."""
     file = Path(log)
     if file.suffix and file.suffix.lower() not in PARQUET:
+        name = file.with_suffix(PARQUET[0])
+        as_csv = spelling.option(
+            "", f'; as CSV, later: flashscape.read_requests("{name}").sink_csv("{log}")'
+        )
         raise OutputError(
-            f"{log}: requests are written as Parquet, whatever the name says; call it "
-            f"{file.with_suffix(PARQUET[0])} (as CSV, later: "
-            f'flashscape.read_requests("{file.with_suffix(PARQUET[0])}").sink_csv("{log}"))'
+            f"{log}: requests are written as Parquet, whatever the name says; call it {name}"
+            f"{as_csv}"
         )
 
 

@@ -50,10 +50,11 @@ def beyond(share: int, samples: int) -> int:
 
 
 def of_group(
-    result: Measured, group: tuple[str, str], figures: dict[str, Any], name: str
+    result: Measured, group: tuple[str | None, str | None], figures: dict[str, Any], name: str
 ) -> tuple[int, int]:
     """Return a percentile of a group with requests, in ns, and the samples at or above it.
 
+    A group is an initiator and a kind; None stands for all of them.
     Percentiles outside of the summary need the histogram: OutputError if it was not kept.
     """
     latency = figures["latency_ns"]
@@ -62,9 +63,7 @@ def of_group(
     if name in latency:
         return latency[name], latency["samples_beyond"][name]
     initiator, kind = group
-    together = kind == "all"
-    known = result.all if together else result.of_kind(kind, initiator)
-    value = known.percentile(share / 10_000_000)
+    value = result.of_kind(kind, initiator).percentile(share / 10_000_000)
     assert value is not None, "the group has requests"
     return value, beyond(share, figures["requests"])
 

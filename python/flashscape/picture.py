@@ -11,7 +11,7 @@ import math
 import textwrap
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from flashscape import drawing, outages, units
+from flashscape import drawing, outages, together, units
 from flashscape.causes import CAUSES, OTHER, by_cause
 from flashscape.explain import explain
 from flashscape.latency import KINDS
@@ -33,7 +33,7 @@ _COLOURS = {
     "flush": ("#7570b3", "#bcbddc", "#3f007d"),
     "write_zeroes": ("#e7298a", "#f4a6cd", "#67001f"),
 }
-"""Colours of each kind: of the worst initiator, then of those after it."""
+"""Colours of each kind: of all together or the worst initiator, then of those after it."""
 
 _CURVES = 6
 _PANELS = 3
@@ -108,15 +108,23 @@ def _unanswered(result: Measured) -> str:
 
 
 def _worth_drawing(result: Measured) -> list[Group]:
-    """Return the groups that get a curve: reads first, the longest tail of each kind first."""
+    """Return the groups that get a curve: reads first, of each kind all together first.
+
+    Then follow the initiators, the longest tail first.
+    """
     explained = explain(result)
     # Requests without latency have no place on a logarithmic axis; those that never wait no tail.
-    groups = [group for group in explained.groups if group.figures["latency_ns"]["max"]]
+    groups = [*explained.joint, *explained.groups]
+    groups = [group for group in groups if group.figures["latency_ns"]["max"]]
     groups = [group for group in groups if group.waits] or groups
     if len(groups) > _CURVES:
         groups = [g for g in explained.shown if g.figures["latency_ns"]["max"]] or groups
-    groups.sort(key=lambda g: (KINDS.index(g.kind), -g.figures["latency_ns"]["p99_9"]))
-    return groups[:_CURVES]
+
+    def order(group: Group) -> tuple[int, bool, int]:
+        tail = group.figures["latency_ns"]["p99_9"]
+        return KINDS.index(group.kind), group not in explained.joint, -tail
+
+    return sorted(groups, key=order)[:_CURVES]
 
 
 def _tail(axes: Axes, result: Measured, groups: list[Group]) -> None:
@@ -128,8 +136,9 @@ def _tail(axes: Axes, result: Measured, groups: list[Group]) -> None:
     drawn: dict[str, int] = {}
     lines, labels = [], []
     for group in groups:
-        own = (pl.col("initiator") == group.initiator) & (pl.col("kind") == group.kind)
-        buckets = result.latency.filter(own).sort("high_ns")
+        own = pl.col("initiator").is_in(group.initiators) & (pl.col("kind") == group.kind)
+        counted = result.latency.filter(own).group_by("high_ns").agg(pl.col("requests").sum())
+        buckets = counted.sort("high_ns")
         total = group.figures["requests"]
         beyond = (total - buckets["requests"].cum_sum()) / total
         longest = group.figures["latency_ns"]["max"]
@@ -149,7 +158,8 @@ def _tail(axes: Axes, result: Measured, groups: list[Group]) -> None:
     # Curves begin at the upper left, so this corner is mostly free.
     legend = axes.legend(lines, labels, loc="lower left", frameon=True, edgecolor="none")
     legend.set_in_layout(False)
-    if len({group.initiator for group in groups}) < len(result.summary["initiators"]):
+    alone = {group.initiator for group in groups if len(group.initiators) == 1}
+    if 0 < len(alone) < len(result.summary["initiators"]):
         axes.set_title("Latency tail, the worst initiators of each kind")
 
 
@@ -347,8 +357,8 @@ def _slowest(figure: Figure, place: SubplotSpec, result: Measured, groups: list[
     panels = place.subgridspec(1, len(chosen)).subplots(squeeze=False, sharey=is_same)[0]
     legend: dict[str, Any] = {}
     for axes, group in zip(panels, chosen, strict=True):
-        own = (pl.col("initiator") == group.initiator) & (pl.col("kind") == group.kind)
-        shown = result.slowest.filter(own, pl.col("latency_ns") > 0).head(_BARS // len(chosen))
+        own = together.slowest(result, group.kind, group.initiators)
+        shown = own.filter(pl.col("latency_ns") > 0).head(_BARS // len(chosen))
         _bars(axes, shown, legend, max(heights) if is_same else group.figures["latency_ns"]["max"])
         name = f"{drawing.short(group.initiator, 48 // len(chosen))} {_words(group.kind)}"
         scale = "" if is_same else "\n(on a scale of its own)"

@@ -1,4 +1,4 @@
-"""The requests of one kind by one initiator, and the causes of their time."""
+"""The requests of one kind by an initiator, or by several, and the causes of their time."""
 
 from __future__ import annotations
 
@@ -17,9 +17,10 @@ NAMED_SHARE = 0.1
 
 @dataclass(frozen=True)
 class Group:
-    """The requests of one kind by one initiator, with the causes of their latency."""
+    """The requests of one kind, with the causes of their latency."""
 
     initiator: str
+    """Name of the initiator, or a name for several."""
     kind: str
     figures: dict[str, Any]
     """Figures, as in the summary."""
@@ -29,6 +30,8 @@ class Group:
     """Regions above p50, from percentile to percentile; none if there are few requests."""
     tail: Region | None
     """Requests beyond p99.9, or beyond the farthest percentile with enough samples."""
+    initiators: tuple[str, ...] = ()
+    """Names of all initiators that issued them."""
 
     @property
     def name(self) -> str:
@@ -65,9 +68,11 @@ class Group:
         """Sentences about the requests."""
         latency = self.figures["latency_ns"]
         kind = f"{self.kind.replace('_', '-')} request"
+        many = len(self.initiators)
+        whose = f" of {many:,} initiators" if many > 1 else ""
         far = f"p{self.tail.above:g}" if self.tail else "p50"
         sentences = [
-            f"{units.many(self.figures['requests'], kind)} took "
+            f"{units.many(self.figures['requests'], kind)}{whose} took "
             f"{units.duration(latency['mean'])} in the mean, "
             f"{units.duration(latency[far.replace('.', '_')])} at "
             f"{far} and {units.duration(latency['max'])} at worst. "

@@ -5,8 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from flashscape import spelling
 from flashscape._flashscape import states
 from flashscape.errors import OutputError
+from flashscape.output import REQUESTS
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -26,6 +28,14 @@ FIGURES = (
     "failed",
 )
 """Columns of a log that are not states of blame."""
+
+
+def how_to_log(of: str = "FILE") -> str:
+    """Return how to run an experiment, or a result again, so that it keeps a log of requests."""
+    return spelling.option(
+        f"flashscape run {of} --out DIR --requests DIR/{REQUESTS}",
+        f"flashscape.run({of!r}, out=..., requests=...)",
+    )
 
 
 def read_requests(path: str | PathLike[str], *, digest: str | None = None) -> pl.LazyFrame:

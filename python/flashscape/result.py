@@ -9,15 +9,15 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from flashscape import drawing, output
+from flashscape import drawing, output, spelling, stored
 from flashscape._flashscape import __version__
-from flashscape.errors import OutputError, unread
+from flashscape.errors import OutputError
 from flashscape.frames import to_pandas
 from flashscape.measured import Measured
-from flashscape.requests import read_requests
+from flashscape.requests import how_to_log, read_requests
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Collection, Iterable, Iterator, Mapping
     from os import PathLike
 
     import polars as pl
@@ -64,35 +64,14 @@ class Result(Measured):
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Result:
-        """Read results that a run has written; raise OutputError."""
+        """Read results that a run has written; raise OutputError, and list the runs of several."""
         folder = Path(path)
         if folder.name == output.SUMMARY:
             folder = folder.parent
-        if folder.is_file():
-            raise OutputError(
-                f"{folder}: is a file, and results are a directory; "
-                f"name one that `flashscape run --out DIR` has written"
-            )
-        file = folder / output.SUMMARY
-        try:
-            summary = json.loads(file.read_text(encoding="utf-8"))
-        except OSError as error:
-            if isinstance(error, FileNotFoundError) and not folder.exists():
-                told = unread(folder, error).replace("no such file", "no such directory")
-                raise OutputError(
-                    f"{told}; name one that `flashscape run --out` has written"
-                ) from error
-            raise OutputError(
-                f"{folder}: has no results ({output.SUMMARY}: {error.strerror}); "
-                "name a directory that `flashscape run --out` has written"
-            ) from error
-        except ValueError as error:
-            raise OutputError(f"{file}: is damaged: {error}") from error
-        if not isinstance(summary, dict) or "initiators" not in summary:
-            raise OutputError(f"{file}: is not a summary of flashscape")
+        summary = stored.summary(folder)
         result = cls(summary, {name: folder / f"{name}.parquet" for name in output.TABLES})
         if lacking := [key for key in _KEYS if key not in summary]:
-            raise result.other_version(file, ", ".join(lacking))
+            raise result.other_version(folder / output.SUMMARY, ", ".join(lacking))
         result.folder = folder
         if (log := folder / output.REQUESTS).exists():
             result.log = log
@@ -119,8 +98,8 @@ class Result(Measured):
             return polars.DataFrame(table)
         if not table.exists():
             raise OutputError(
-                f"{table}: is not there; if this is a point of a sweep, run the sweep again with "
-                "--tables (tables=True); the points of a study have the tables that its Run names"
+                f"{table}: is not there: these results have kept only a part of their tables; run "
+                f"it again to have all: {spelling.how_to_repeat(table.parent)}"
             )
         try:
             frame = polars.read_parquet(table)
@@ -154,12 +133,14 @@ class Result(Measured):
         directory: output.Directory,
         tables: Iterable[str] | None = None,
         beside: Iterable[tuple[str, bytes]] = (),
+        spared: Collection[str] = (),
     ) -> None:
         """Write tables (all, or the named ones) and summary, all or none; the summary last.
 
-        ``beside`` are further files.
+        ``beside`` are further files. Earlier files with the names ``spared`` stay.
         """
-        directory.store(chain(beside, self._files(self._names if tables is None else tables)))
+        files = self._files(self._names if tables is None else tables)
+        directory.store(chain(beside, files), spared)
 
     def _files(self, tables: Iterable[str]) -> Iterator[tuple[str, bytes]]:
         for name in tables:
@@ -175,6 +156,11 @@ class Result(Measured):
             with contextlib.suppress(KeyboardInterrupt):
                 self.frame(name).write_parquet(buffer)
                 return buffer.getvalue()
+
+    def detach(self) -> None:
+        """Read all tables, as their directory is about to be deleted; forget the log."""
+        self._tables = {name: self.frame(name) for name in self._names}
+        self.folder = self.log = None
 
     def __getstate__(self) -> dict[str, Any]:
         """Pickle tables as frames: the simulator's cannot be copied, and files may be gone."""
@@ -195,7 +181,7 @@ class Result(Measured):
         log = self.requests
         if log is None:
             raise OutputError(
-                "this run has no log of requests; write one with --requests (requests=...)"
+                f"this run has no log of requests; one that has is made by {how_to_log()}"
             )
         return to_pandas(log)
 
@@ -223,5 +209,5 @@ class Result(Measured):
         return html.summary(self)
 
     def __repr__(self) -> str:
-        parts = [f"{name} {kind}: {figures['requests']}" for name, kind, figures in self.groups()]
+        parts = [f"{name} {kind}: {figures['requests']:,}" for name, kind, figures in self.groups()]
         return f"<Result {'; '.join(parts) or 'without requests'}; digest {self.digest}>"

@@ -8,7 +8,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from flashscape import _flashscape, signals, units
+from flashscape import _flashscape, signals, spelling, units
 from flashscape._flashscape import Session, __version__
 from flashscape.errors import (
     ConfigError,
@@ -90,6 +90,7 @@ def run(
     out: str | PathLike[str] | None = None,
     requests: str | PathLike[str] | None = None,
     fio_json: str | PathLike[str] | None = None,
+    group_reporting: bool = False,
     force: bool = False,
     progress: bool | Observer = False,
     snapshot: Snapshot | str | PathLike[str] | None = None,
@@ -99,7 +100,8 @@ def run(
 
     ``out`` is a directory for the results, which :func:`flashscape.plot` draws; ``requests``
     a Parquet file for every counted request with its blame, written during the run;
-    ``fio_json`` a file with the fields of fio's json+; ``save_drive`` a file for the drive
+    ``fio_json`` a file with the fields of fio's json+, in which ``group_reporting`` makes all
+    initiators one job; ``save_drive`` a file for the drive
     after the run (unless it was interrupted), from which other runs can start. All are
     refused at once if they exist, unless ``force`` says to overwrite them, and
     always if the experiment reads them.
@@ -117,8 +119,13 @@ def run(
     if snapshot is not None:
         experiment.refuse_preconditioning()
     if save_drive is not None and "array" in experiment.config:
-        raise ConfigError("array: a snapshot holds one drive; leave save_drive out, or array")
+        raise ConfigError(
+            "array: a snapshot holds one drive; leave "
+            f"{spelling.option('--save-drive', 'save_drive')} out, or array"
+        )
     observer = _observer(progress)
+    if group_reporting and fio_json is None:
+        raise ConfigError("group_reporting: goes with fio_json, the file that it is about")
     if fio_json is not None:
         from flashscape import fio
 
@@ -145,6 +152,7 @@ def run(
             file(requests, "--requests"),
             file(fio_json, "--fio-json"),
             file(save_drive, "--save-drive"),
+            grouped=group_reporting,
         )
         others = [each for each in (targets.fio_json, targets.drive) if each is not None]
         must_differ(directory, targets.requests, others)
@@ -158,6 +166,8 @@ class _Targets(NamedTuple):
     requests: File | None
     fio_json: File | None
     drive: File | None
+    grouped: bool = False
+    """True if the file of fio's fields has one job for all initiators."""
 
     def store(self, session: Session, result: Result) -> None:
         """Write all results."""
@@ -168,7 +178,7 @@ class _Targets(NamedTuple):
         if self.fio_json is not None:
             from flashscape import fio
 
-            self.fio_json.store(fio.text(result).encode())
+            self.fio_json.store(fio.text(result, grouped=self.grouped).encode())
         if self.drive is not None and result.complete:
             Snapshot(session.snapshot()).write_to(self.drive)
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from flashscape import one_run
 from flashscape.compare.comparison import Comparison
 from flashscape.errors import ConfigError
 from flashscape.measured import Measured
 from flashscape.report import contrast as contrast_rows
 from flashscape.report import html, rows, text
 from flashscape.report import sweep as of_sweeps
+from flashscape.result import Result
 from flashscape.sweep.result import Sweep
 from flashscape.sweep.store import MANIFEST
 
@@ -56,7 +56,7 @@ def tables(
     """
     if isinstance(of, str) or hasattr(of, "__fspath__"):
         folder = Path(of)
-        of = Sweep.load(folder) if (folder / MANIFEST).is_file() else one_run.load(folder)
+        of = Sweep.load(folder) if (folder / MANIFEST).is_file() else Result.load(folder)
     if isinstance(of, Sweep):
         notes = of_sweeps.steadiness(of)
         return Tables(of.title or "Sweep", notes, [of_sweeps.table(of, percentiles)])
@@ -77,7 +77,7 @@ def tables(
 
 def _of_comparison(compared: Comparison) -> Tables:
     """Return the table of each contrast, below the sides and the verdicts."""
-    sides = ", ".join(f"{side.label}: {side.name}" for side in compared.sides)
+    sides = "; ".join(side.about for side in compared.sides)
     contents = []
     for contrast in compared.contrasts:
         content = contrast_rows.differences(contrast)
@@ -85,4 +85,5 @@ def _of_comparison(compared: Comparison) -> Tables:
             against = f"{contrast.other.shown} against {contrast.baseline.shown}"
             content = content._replace(title=f"{against}. {content.title}".removesuffix(". "))
         contents.append(content)
-    return Tables(f"{sides}. {' '.join(compared.verdicts)}", [], contents)
+    found = [*([compared.headline] if compared.headline else []), *compared.verdicts]
+    return Tables(f"{sides}. {' '.join(found)}", [], contents)

@@ -154,7 +154,7 @@ class TraceInfo:
         return html.tables(headline, self.notes, trace.everything(self.file, self.statistics))
 
     def __repr__(self) -> str:
-        kinds = ", ".join(f"{k['kind']}: {k['requests']}" for k in self.statistics["kinds"])
+        kinds = ", ".join(f"{k['kind']}: {k['requests']:,}" for k in self.statistics["kinds"])
         return f"<TraceInfo {self.file['file']}: {self.format}, {kinds}>"
 
 

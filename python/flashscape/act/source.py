@@ -16,6 +16,7 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from flashscape import spelling
 from flashscape.act import load
 from flashscape.catalogue import presets
 from flashscape.errors import ConfigError, Interrupted
@@ -177,9 +178,10 @@ def prepared(
 
     times = OVERWRITES if overwrites is None else overwrites
     if not 0 <= times <= _OVERWRITES_MOST:
-        raise ConfigError(f"overwrites={times:g}: a drive is overwritten 0 to 1000 times")
+        raise ConfigError(f"overwrites: {times:g}: a drive is overwritten 0 to 1000 times")
     if snapshot is not None and (overwrites is not None or save_drive is not None):
-        what = "overwrites" if overwrites is not None else "save_drive"
+        saving = spelling.option("--save-drive", "save_drive")
+        what = saving if overwrites is None else spelling.option("--overwrites", "overwrites")
         raise ConfigError(f"{what}: the drive of a snapshot is taken as it is; leave one out")
     with ExitStack() as kept:
         if isinstance(snapshot, (str, PathLike)):

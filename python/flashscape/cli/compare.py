@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-import contextlib
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from flashscape import output
-from flashscape.cli import documents, one_run, options, show
-from flashscape.compare import compare_sides, inputs
+from flashscape.again import is_result
+from flashscape.cli import documents, options, show
+from flashscape.compare import Options, compare_sides, effects, inputs
 from flashscape.compare.picture import why_not
 from flashscape.errors import ConfigError
 from flashscape.experiment import Experiment
+from flashscape.result import Result
 
 if TYPE_CHECKING:
-    from flashscape.compare import Comparison
-    from flashscape.result import Result
+    from flashscape.compare import Comparison, Pairs
 
 
 @click.command("compare", cls=documents.Command)
@@ -31,6 +30,18 @@ if TYPE_CHECKING:
     help="Compare A with itself under this change. Repeatable: all of them make up B.",
 )
 @options.overrides
+@click.option(
+    "--names",
+    metavar="OLD,NEW",
+    help="What the output calls the sides, instead of A and B.",
+)
+@click.option(
+    "--pairs",
+    type=click.Choice(["all", "first"]),
+    default="all",
+    show_default=True,
+    help="Compare each side with each other one, or all with the first.",
+)
 @click.option(
     "--seeds",
     type=click.IntRange(min=1),
@@ -47,6 +58,13 @@ if TYPE_CHECKING:
     help="Chance, over all figures, of calling any difference significant by mistake.",
 )
 @click.option(
+    "--least",
+    default=effects.LEAST,
+    show_default=True,
+    metavar="1%",
+    help="Smallest difference that counts, as a share of the figure.",
+)
+@click.option(
     "--for",
     "figures",
     multiple=True,
@@ -58,8 +76,10 @@ if TYPE_CHECKING:
     "--out",
     type=options.Named(path_type=Path),
     metavar="DIR",
-    help="Save all results and logs, and the comparison.",
+    help="Save all results and logs, and the comparison; finished runs are not run again.",
 )
+@click.option("--jobs", type=click.IntRange(min=1), metavar="N", help="Processes; default: cores.")
+@options.cluster
 @options.plot("DIR/comparison.svg and the tail.svg of each run")
 @documents.option("the comparison")
 @click.option("--force", is_flag=True, help="Overwrite earlier results.")
@@ -68,11 +88,16 @@ def command(
     sides: tuple[str, ...],
     varied: tuple[tuple[str, str], ...],
     overrides: tuple[tuple[str, str], ...],
+    names: str | None,
+    pairs: Pairs,
     seeds: int,
     alpha: float,
+    least: str,
     figures: tuple[str, ...],
     percentiles: str | None,
     out: Path | None,
+    jobs: int | None,
+    cluster: str | None,
     plot: bool,
     document: Path | None,
     force: bool,
@@ -80,30 +105,31 @@ def command(
 ) -> None:
     """Set runs side by side under the same arrivals.
 
-    Each of A, B, … is an experiment file, which is run, or a directory of results. The
-    first is the baseline; a winner is named only if the difference is significant.
+    Each of A, B, … is an experiment file, which is run, or a directory of results, which is run
+    again if --seeds, --set or --vary ask for it. A winner is named only if the difference is
+    significant, and not too small to count.
 
     \b
     flashscape compare exp.toml --vary drive.ftl.gc.victim=fifo --seeds 5
-    flashscape compare results/greedy results/fifo
+    flashscape compare results/greedy results/fifo --names greedy,fifo
     """  # noqa: D301 - click wants the character itself
-    named = _sides(sides, overrides, varied)
+    named = _sides(sides, overrides, varied, again=seeds > 1)
     if plot:
         options.refuse_plot(out)
-    read = [] if document is None else inputs(list(named.values()))
+    given = list(named.values())
+    called = list(named) if names is None else _names(names, len(given))
+    read = [] if document is None else inputs(given)
     with documents.claimed(document, read, force=force) as written:
         comparison = compare_sides(
-            list(named),
-            list(named.values()),
-            is_named=False,
-            seeds=seeds,
-            alpha=alpha,
-            percentiles=percentiles,
-            figures=figures,
+            called,
+            given,
+            Options(seeds, alpha, least, pairs, percentiles, figures),
+            is_named=names is not None,
             out=out,
             force=force,
+            jobs=jobs,
+            cluster=cluster,
             progress=not quiet,
-            announce=None if quiet else _announce,
         )
         if written is not None:
             written.store(comparison.to_json())
@@ -116,18 +142,29 @@ def command(
         show.say_left("comparison.svg", out, why_not(comparison.pictured()))
 
 
-def _announce(told: str) -> None:
-    # The reader of stderr may have gone, which is no reason to end a run.
-    with contextlib.suppress(OSError):
-        click.echo(told, err=True)
+def _names(text: str, sides: int) -> list[str]:
+    """Split ``old,new``; raise ConfigError if there is not one name for each side."""
+    names = [name.strip() for name in text.split(",")]
+    if not all(names):
+        raise ConfigError(f"--names {text}: a name is missing")
+    if len(names) != sides:
+        raise ConfigError(f"--names {text}: {len(names)} for {sides} sides; give one to each")
+    if double := [name for name in names if names.count(name) > 1]:
+        raise ConfigError(f"--names {text}: {double[0]} would not tell the sides apart")
+    return names
 
 
 def _sides(
     paths: tuple[str, ...],
     overrides: tuple[tuple[str, str], ...],
     varied: tuple[tuple[str, str], ...],
+    *,
+    again: bool,
 ) -> dict[str, Experiment | Result]:
-    """Return the sides of the comparison by name; raise ConfigError if they do not match."""
+    """Return the sides of the comparison by name; raise ConfigError if they do not match.
+
+    With ``again``, or if something is changed, results stand for their experiments.
+    """
     if varied and len(paths) > 1:
         raise ConfigError("--vary changes one experiment, and two are named; --set changes all")
     if not varied and len(paths) == 1:
@@ -144,8 +181,9 @@ def _sides(
     if double := [path for path in paths if paths.count(path) > 1]:
         raise ConfigError(f"{double[0]}: is named twice; --vary compares it with a variation")
     named: dict[str, Experiment | Result] = {}
+    again = again or bool(varied or overrides)
     for path in paths:
-        named[path] = _side(Path(path), overrides, can_change=not (varied or overrides))
+        named[path] = _side(Path(path), overrides, again=again)
     if varied:
         changes = ", ".join(f"{key}={value}" for key, value in varied)
         named[changes] = Experiment.from_file(paths[0], (*overrides, *varied))
@@ -153,21 +191,16 @@ def _sides(
 
 
 def _side(
-    path: Path, overrides: tuple[tuple[str, str], ...], *, can_change: bool
+    path: Path, overrides: tuple[tuple[str, str], ...], *, again: bool
 ) -> Experiment | Result:
     if str(path) != "-" and not path.exists() and path.suffix not in (".toml", ".json"):
         looked = "" if path.is_absolute() else f" (looked for {Path.cwd() / path})"
         raise ConfigError(
             f"{path}: there is no such directory of results, nor such an experiment file{looked}"
         )
-    if not (path.is_dir() or path.name == output.SUMMARY):
-        return Experiment.from_file(path, overrides)
-    if not can_change:
-        raise ConfigError(
-            f"{path}: has results of an earlier run, which --set and --vary cannot change; "
-            "name the experiment file"
-        )
-    return one_run.load(path)
+    if is_result(path) and not again:
+        return Result.load(path)
+    return Experiment.from_file(path, overrides)
 
 
 def _show(comparison: Comparison, out: Path | None) -> None:

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import click
 
-from flashscape.cli import one_run
 from flashscape.explain import explain
+from flashscape.result import Result
 
 
 @click.command("explain")
@@ -17,7 +17,7 @@ from flashscape.explain import explain
 )
 def command(directory: Path, everything: bool) -> None:
     """Explain the latency tail of the run whose results are in DIR."""
-    result = one_run.load(directory)
+    result = Result.load(directory)
     try:
         explained = explain(result, everything=everything)
     except (KeyError, TypeError) as error:

@@ -17,7 +17,7 @@ from typing import Any, TextIO, cast
 
 import click
 
-from flashscape import signals
+from flashscape import signals, spelling
 from flashscape._flashscape import __version__
 from flashscape.cli import options
 from flashscape.errors import (
@@ -71,6 +71,7 @@ class _Commands(options.Commands):
         return command
 
     def invoke(self, ctx: click.Context) -> Any:
+        spelling.of_command(is_command=True)
         try:
             return super().invoke(ctx)
         except KeyboardInterrupt as error:
@@ -80,6 +81,8 @@ class _Commands(options.Commands):
             # Handle it before click does, which would exit with 1: the reader has read enough.
             _abandon_output()
             ctx.exit(0)
+        finally:
+            spelling.of_command(is_command=False)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):

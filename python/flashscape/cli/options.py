@@ -177,6 +177,11 @@ def results(command: Command) -> Command:
         click.option("--quiet", is_flag=True, help="No progress, no announcements, no summary."),
         click.option("--force", is_flag=True, help="Overwrite earlier results."),
         click.option(
+            "--group-reporting",
+            is_flag=True,
+            help="--fio-json: one job for all initiators, as with fio's option.",
+        ),
+        click.option(
             "--fio-json",
             type=Named(path_type=Path),
             metavar="FILE",

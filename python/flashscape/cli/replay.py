@@ -32,6 +32,15 @@ NOTES = (
 )
 """Phrases of the simulator's notes, and what replaces them: the command's own options."""
 
+
+def depth(text: str) -> int | str:
+    """Read a queue depth: a whole number, or none."""
+    try:
+        return tenants.depth(text)
+    except ValueError:
+        raise click.BadParameter(f"{text!r} is neither a whole number nor none") from None
+
+
 _DEVICES = 2**32
 """Number of device numbers that a trace may have."""
 
@@ -89,7 +98,12 @@ class _Described(click.ParamType):  # type: ignore[type-arg]
     " tencent; default: detected.",
 )
 @click.option("--closed", is_flag=True, help="As fast as the queue allows, not by the stamps.")
-@click.option("--queue-depth", type=int, metavar="N", help="Requests under way at most.")
+@click.option(
+    "--queue-depth",
+    type=depth,
+    metavar="N",
+    help="Requests under way at most, or none for no limit.",
+)
 @click.option("--time-scale", type=number, metavar="X", help="Stretch stamps: 2 is half as fast.")
 @click.option(
     "--disorder",
@@ -135,6 +149,7 @@ def command(
     plot: bool,
     requests: Path | None,
     fio_json: Path | None,
+    group_reporting: bool,
     force: bool,
     document: Path | None,
     percentiles: str | None,
@@ -151,7 +166,7 @@ def command(
     """
     if snapshot is not None:
         _refuse_preconditioning()
-    targets = Targets(out, requests, fio_json, force, snapshot, save_drive)
+    targets = Targets(out, requests, fio_json, group_reporting, force, snapshot, save_drive)
     printed = Printed(document, percentiles, quiet=quiet, wording=reworded)
     together = tenants.named([*map(tenants.Tenant, traces), *described])
     for tenant in together:
@@ -220,7 +235,7 @@ def configuration(
     drive: str,
     format_: str | None,
     closed: bool,
-    queue_depth: int | None,
+    queue_depth: int | str | None,
     time_scale: float | None,
     disorder: str | None,
     spread: str | None,

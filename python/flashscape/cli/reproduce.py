@@ -147,7 +147,7 @@ def _list() -> None:
 
     known = [study.of_name(name) for name in study.names()]
     if not known:
-        click.echo("No papers yet; a folder with a paper.toml will do (docs/how-to/add-a-study.md)")
+        click.echo("No papers yet; a folder with a paper.toml will do")
         return
     console = text.console()
     for table in claims.listing(known):

@@ -29,12 +29,15 @@ class Targets(NamedTuple):
     out: Path | None
     requests: Path | None
     fio_json: Path | None
+    group_reporting: bool
     force: bool
     snapshot: Path | None
     save_drive: Path | None
 
     def refuse(self, summary: Path | None) -> None:
-        """Raise OutputError if the summary's file is also another output."""
+        """Refuse options that mean nothing, and a summary's file that is also another output."""
+        if self.group_reporting and self.fio_json is None:
+            raise click.UsageError("--group-reporting is about fio's fields: it needs --fio-json")
         if summary is None or summary == documents.STDOUT:
             return
         others = [f for f in (self.requests, self.fio_json, self.save_drive) if f is not None]
@@ -66,7 +69,7 @@ def run_and_show(
     *,
     plot: bool,
     observer: Observer | None = None,
-) -> None:
+) -> Measured:
     """Run, with a bar on the terminal, and print the summary; raise what ``run`` raises.
 
     ``observer`` takes the place of the bar, unless the command is quiet.
@@ -99,6 +102,7 @@ def run_and_show(
         draw(targets.out, quiet=quiet)
     elif targets.out is not None and not quiet:
         _say_left(targets.out, result)
+    return result
 
 
 def _print(result: Measured | None, printed: Printed, written: documents.Document | None) -> None:

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
+from flashscape.together import ALL
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
@@ -40,15 +42,21 @@ def _whole(text: str) -> int:
     return int(text)
 
 
+def depth(text: str) -> int | str:
+    """Read a queue depth: a whole number, or ``none`` for no limit; raise ValueError."""
+    return text if text == _UNLIMITED else int(text)
+
+
 def _numbers(text: str) -> list[int]:
     return [int(number) for number in text.split(",")]
 
 
+_UNLIMITED = "none"
 _REGION = ("offset", "size")
 _WORKLOAD: dict[str, Callable[[str], Any]] = {
     "start": str,
     "priority": str,
-    "queue_depth": _whole,
+    "queue_depth": depth,
     "read_recovery_level": _whole,
 }
 _TRACE: dict[str, Callable[[str], Any]] = {
@@ -69,7 +77,12 @@ _TRACE: dict[str, Callable[[str], Any]] = {
 KEYS = ("file", "name", *_REGION, *_WORKLOAD, *_TRACE)
 """Keys of a tenant: those of ``[[workload]]``, of its region and of its trace."""
 
-_SAID: dict[type, str] = {int: "a whole number", float: "a number", list: "a list such as 0,1"}
+_SAID: dict[Callable[[str], Any], str] = {
+    _whole: "a whole number",
+    depth: "a whole number or none",
+    float: "a number",
+    _numbers: "a list such as 0,1",
+}
 
 
 def parse(text: str) -> Tenant:
@@ -109,8 +122,7 @@ def _taken(
             try:
                 taken[key] = known[key](entries[key])
             except ValueError:
-                wanted = {_whole: int, float: float, _numbers: list}[known[key]]
-                faults.append(f"{key}={entries[key]} is not {_SAID[wanted]}")
+                faults.append(f"{key}={entries[key]} is not {_SAID[known[key]]}")
     return taken
 
 
@@ -123,7 +135,7 @@ def named(tenants: Sequence[Tenant]) -> list[Tenant]:
         raise click.UsageError(f"two tenants are called {twice[0]!r}; give each a name of its own")
     if len(tenants) == 1 and not given and not tenants[0].workload and not tenants[0].trace:
         return [tenants[0]._replace(name=ALONE)]
-    taken = set(given)
+    taken = {ALL, *given}
     return [tenant._replace(name=tenant.name or _free(tenant.file, taken)) for tenant in tenants]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -232,8 +233,8 @@ def describe(
 ) -> None:
     """Write statistics of the trace in FILE, from which a synthetic trace can be made.
 
-    They contain no address and no time of a single request. docs/traces.md lists the
-    statistics.
+    They describe rates over time, sizes, gaps, sequences, rewrites, and the heat of addresses,
+    and contain no address and no time of a single request.
     """
     with _progress(f"reading {file.name}", quiet=quiet) as ongoing:
         found = trace.describe(
@@ -270,9 +271,9 @@ def imitate(
 ) -> None:
     """Make a synthetic trace for the trace that STATS describes.
 
-    It has similar statistics, and none of the original requests. docs/traces.md says how
-    similar synthetic traces were in tests, and what is not kept; `trace info` measures this
-    one. The same seed gives the same file.
+    It has similar statistics, and none of the original requests. The order of hot and cold
+    addresses is new, and several devices become one. `trace info` measures it. The same seed
+    gives the same file.
     """
     with _progress(f"writing {out.name}", quiet=quiet) as ongoing:
         done = trace.imitate(description, out, drop=drop or (), ongoing=ongoing, **choices)
@@ -281,7 +282,8 @@ def imitate(
     click.echo(f"{out}: {done['title']}, {units.many(done['written'], 'request')}")
     click.echo(
         f"note: this is a synthetic trace made from {description}, no trace of a real program; "
-        "docs/traces.md says what it has in common with one",
+        f"flashscape trace info {shlex.quote(str(out))} has its statistics, to compare with "
+        "those of the original",
         err=True,
     )
     _say_losses(done)

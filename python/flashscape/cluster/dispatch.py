@@ -161,7 +161,8 @@ class Dispatch:
         self._submit(task, worker, start, blobs)
 
     def _submit(self, task: Task, worker: Remote, start: Start, blobs: list[Blob]) -> None:
-        order = orders.order(task, start, blobs, self._topic)
+        beside = {} if isinstance(task, Group) else self._store.beside(str(task.key))
+        order = orders.order(task, start, blobs, beside, self._topic)
         names = [blob.content for blob in blobs]
         if order["drive"] is not None:
             names.append(order["drive"])
@@ -256,8 +257,9 @@ class Dispatch:
         if (stored := answer["stored"]) and task.key is not None:
             # Ctrl-C must not lose a result that is here.
             with signals.deferred():
-                store.keep_packed(self._store.points, task.key, stored)
-        self._end_point(Ended(task, answer["error"], answer["cpu_seconds"]))
+                store.keep_packed(self._store.path_of(task.key), stored)
+        error, kind, spent = (answer[key] for key in ("error", "kind", "cpu_seconds"))
+        self._end_point(Ended(task, error, spent, kind))
 
     def _end_point(self, ended: Ended) -> None:
         if (group := self._agenda.ended(ended.point)) is not None:

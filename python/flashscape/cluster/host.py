@@ -118,12 +118,12 @@ class Host:
         if (drive := order["keep"]) is not None:
             given["keep"] = str(self._blobs / drive)
         else:
-            given["points"] = str(folder)
+            given["folder"] = str(folder / given["key"])
             if "drive" in given["start"]:
                 given["start"] = {**given["start"], "drive": str(self._blobs / order["drive"])}
         answer = self._answer(given, order["topic"], order["number"])
         if "ended" in answer:
-            answer["stored"] = store.packed(folder / answer["ended"])
+            answer["stored"] = store.packed(Path(given["folder"]))
         return answer
 
     def _answer(self, given: dict[str, Any], topic: str, number: int) -> dict[str, Any]:

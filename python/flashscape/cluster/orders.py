@@ -60,8 +60,13 @@ def drive_of(group: Group) -> str:
     return f"{group.name}.snap"
 
 
-def order(task: Task, start: Start, blobs: list[Blob], topic: str) -> dict[str, Any]:
-    """Return the order of a task, for ``host.perform``; ``needs`` is still to be filled in."""
+def order(
+    task: Task, start: Start, blobs: list[Blob], beside: Mapping[str, str], topic: str
+) -> dict[str, Any]:
+    """Return the order of a task, for ``host.perform``; ``needs`` is still to be filled in.
+
+    ``beside`` has further files to store with the results of a point.
+    """
     common = {
         "number": task.number,
         "topic": topic,
@@ -77,5 +82,6 @@ def order(task: Task, start: Start, blobs: list[Blob], topic: str) -> dict[str, 
         "experiment": task.experiment.as_json(),
         "start": start,
         "tables": list(task.tables),
+        "beside": beside,
     }
     return {**common, "task": given, "keep": None, "drive": start.get("drive")}

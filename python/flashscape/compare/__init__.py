@@ -2,30 +2,48 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from flashscape import output
-from flashscape.compare import analysis, wanted
+from flashscape.again import config_of, is_result
+from flashscape.compare import analysis, effects, wanted
 from flashscape.compare.comparison import DOCUMENT, PICTURE, Comparison
 from flashscape.compare.contrast import Contrast
+from flashscape.compare.place import LABELS, Places, runs_in
+from flashscape.compare.runs import Planned, Runs
 from flashscape.compare.side import Side
-from flashscape.errors import ConfigError, Interrupted, StarvationError
+from flashscape.errors import ConfigError
 from flashscape.experiment import Experiment
 from flashscape.latency import KINDS
 from flashscape.result import Result
-from flashscape.run import Observer, run
+from flashscape.sweep import Lines, SilentSweep, executing
+from flashscape.together import ALL
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from os import PathLike
+
+    from flashscape.cluster import Where
+    from flashscape.sweep import SweepObserver
 
     Given = Experiment | Result | Mapping[str, Any] | str | PathLike[str]
 
 __all__ = ["Comparison", "Contrast", "Side", "compare", "inputs"]
 
-_LABELS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+Pairs = Literal["all", "first"]
+
+
+class Options(NamedTuple):
+    """What is compared, and how."""
+
+    seeds: int = 1
+    alpha: float = 0.05
+    least: str | float = effects.LEAST
+    pairs: Pairs = "all"
+    percentiles: str | Iterable[float | str] | None = None
+    figures: Sequence[str] = ()
 
 
 def compare(
@@ -35,107 +53,138 @@ def compare(
     names: Sequence[str] | None = None,
     seeds: int = 1,
     alpha: float = 0.05,
+    least: str | float = effects.LEAST,
+    pairs: Pairs = "all",
     percentiles: str | Iterable[float | str] | None = None,
     figures: Sequence[str] = (),
     out: str | PathLike[str] | None = None,
     force: bool = False,
-    progress: bool | Observer = False,
-    announce: Callable[[str], None] | None = None,
+    jobs: int | None = None,
+    cluster: Where = None,
+    progress: bool | SweepObserver = False,
 ) -> Comparison:
-    """Compare ``b``, and each of the others, with ``a``, under the same arrivals.
+    """Compare runs in pairs, if possible under the same arrivals.
 
     Each is an experiment, which is run, or the results of an earlier run: a
     :class:`Result` or its directory. With ``seeds`` every experiment is run so
-    often, from its own seed on, and runs are paired by their seeds. ``alpha`` is the
-    chance, over all figures together, of calling any difference significant by
-    mistake. ``percentiles`` are those that are compared, such as ``(50, 99.9)``; by default
+    often, from its own seed on, and runs are paired by their seeds; results are then run again.
+    ``pairs="first"`` compares the others with ``a`` alone, and not with each other. ``alpha`` is
+    the chance, over all figures together, of calling any difference significant by mistake. A
+    difference below ``least``, a share of the figure such as ``"1 %"`` or 0.01, makes no side
+    better. ``percentiles`` are those that are compared, such as ``(50, 99.9)``; by default
     p50, p90, p99, p99.9 and on. ``figures`` names those that the verdict is about, such as
-    ``["host.read.p99_99"]`` or ``["drive.erases"]``; by default all of hosts. ``names`` are
-    what reports and pictures call the sides; by default the titles of experiments and the
-    directories of results. ``out`` keeps all results and the comparison
-    (:func:`flashscape.plot` draws them). ``announce`` is told before each run which one it is.
+    ``["host.read.p99_99"]`` or ``["drive.erases"]``; by default all of hosts. ``names`` are what
+    reports and pictures call the sides; by default A, B and so on.
+
+    ``out`` keeps all results and the comparison (:func:`flashscape.plot` draws them). A second
+    call does not repeat runs that have ended. ``jobs`` and ``cluster`` as in
+    :func:`flashscape.sweep`: they change no result.
 
     A run that ends by starvation is compared all the same; no winner is named beside it.
 
     Raises what else :func:`flashscape.run` raises, ConfigError for sides that cannot be
-    compared, and on Ctrl-C Interrupted, whose ``kept`` says which runs ``out`` has then.
+    compared, ClusterError, and on Ctrl-C Interrupted; with ``out`` ended runs are kept.
     """
-    given = [side_of(each) for each in (a, b, *others)]
+    given = [side_of(each, again=seeds > 1) for each in (a, b, *others)]
     return compare_sides(
         _names(names, given),
         given,
+        Options(seeds, alpha, least, pairs, percentiles, figures),
         is_named=names is not None,
-        seeds=seeds,
-        alpha=alpha,
-        percentiles=percentiles,
-        figures=figures,
         out=out,
         force=force,
+        jobs=jobs,
+        cluster=cluster,
         progress=progress,
-        announce=announce,
     )
 
 
 def compare_sides(
     named: Sequence[str],
     given: Sequence[Experiment | Result],
+    options: Options,
     *,
     is_named: bool,
-    seeds: int,
-    alpha: float,
-    percentiles: str | Iterable[float | str] | None,
-    figures: Sequence[str],
     out: str | PathLike[str] | None,
     force: bool,
-    progress: bool | Observer,
-    announce: Callable[[str], None] | None,
+    jobs: int | None,
+    cluster: Where,
+    progress: bool | SweepObserver,
 ) -> Comparison:
-    """Compare the other sides with the first; for the other options see :func:`compare`.
+    """Compare sides in pairs; for the other options see :func:`compare`.
 
     With ``is_named`` reports call the sides by their names instead of A, B, ….
     """
-    # Importing takes 20 ms, which other commands need not wait for.
-    import tempfile
-
-    _check(given, seeds, alpha)
-    looked = wanted.of(percentiles, figures, _groups(given))
+    _check(given, options, jobs)
+    rules = analysis.Rules(
+        wanted.of(options.percentiles, options.figures, _groups(given)),
+        options.alpha,
+        effects.least(options.least),
+        options.pairs == "all",
+    )
     if out is not None:
         output.refuse_inputs(_targets(Path(out), given), inputs(given))
+    observer = Lines.on_stderr("run") if progress is True else progress or SilentSweep()
+    titles = named if is_named else (None,) * len(given)
+    planned = [
+        _planned(label, each, title, options.seeds)
+        for label, each, title in zip(LABELS, given, titles, strict=False)
+    ]
+    runs = Runs([run for each in planned for run in each], progress is True)
+    is_kept = out is not None
     with ExitStack() as kept:
-        directory = None
-        if out is not None:
-            directory = kept.enter_context(output.Directory.claim(out, force=force))
-        # Without a directory for results, logs are kept until they are compared.
-        scratch = Path(out or kept.enter_context(tempfile.TemporaryDirectory("-flashscape")))
-        tasks = _Tasks(scratch, directory is not None, seeds, force, progress, announce, set(), [])
+        executor = kept.enter_context(executing(cluster, jobs))
+        store = kept.enter_context(_place(out, runs.places, force=force))
         try:
+            results = iter(runs.all(store, executor, observer))
             sides = [
-                tasks.side(_LABELS[at], named[at], each, len(given), is_named=is_named)
-                for at, each in enumerate(given)
+                _side(_About(label, name, is_named), each, of_side, results, is_kept=is_kept)
+                for label, name, each, of_side in zip(LABELS, named, given, planned, strict=False)
             ]
-            comparison = Comparison(sides, tasks.contrasts(sides, alpha, looked), alpha)
-            if directory is not None:
-                comparison.write_to(directory)
-        except Interrupted:
-            raise
+            with _telling(sides, shown=progress is True) as tell:
+                contrasts = analysis.contrasts(sides, rules, tell)
+            comparison = Comparison(sides, contrasts, rules.alpha, rules.least)
+            if is_kept:
+                _keep(comparison, store, force=force)
+            else:
+                _detach(sides, store)
         except KeyboardInterrupt:
-            # The interruption came between two runs, or during the comparison of results.
-            raise tasks.interrupted("outside of its runs") from None
-        if directory is None:
-            for side in sides:
-                for result in side.results:
-                    _let_go(result, scratch)
+            raise runs.interrupted(store, is_kept=is_kept) from None
     return comparison
 
 
-def side_of(given: Given) -> Experiment | Result:
-    if isinstance(given, (Experiment, Result)):
+def _keep(comparison: Comparison, store: Places, *, force: bool) -> None:
+    """Write a comparison beside its runs; with ``force`` other runs are removed."""
+    if force:
+        store.remove_others()
+    store.write(DOCUMENT, comparison.to_json().encode())
+    store.remove(PICTURE)
+
+
+def _detach(sides: Sequence[Side], store: Places) -> None:
+    """Read the results whose directory is about to be deleted."""
+    for result in (run for side in sides for run in side.results):
+        if result.folder is not None and store.folder in result.folder.parents:
+            result.detach()
+
+
+def side_of(given: Given, *, again: bool) -> Experiment | Result:
+    """Return a side; with ``again`` the results of an earlier run become its experiment."""
+    if isinstance(given, Result):
+        return repeated(given) if again else given
+    if isinstance(given, Experiment):
         return given
-    if isinstance(given, str) or hasattr(given, "__fspath__"):
+    if not again and (isinstance(given, str) or hasattr(given, "__fspath__")):
         path = Path(given)
-        if path.is_dir() or path.name == output.SUMMARY:
+        if is_result(path):
             return Result.load(path)
     return Experiment.of(given)
+
+
+def repeated(result: Result) -> Experiment:
+    """Return the experiment of an earlier run; raise ConfigError if its results do not have it."""
+    name = str(result.folder or result.summary["title"] or "a result")
+    return Experiment.from_dict(config_of(result.summary, name, snapshot_given=False), name=name)
 
 
 def _name(side: Experiment | Result) -> str:
@@ -174,34 +223,38 @@ def _groups(given: Sequence[Experiment | Result]) -> wanted.Groups:
             names |= dict.fromkeys(workload["name"] for workload in workloads)
             kinds |= dict.fromkeys(KINDS)
             has_traces |= any("trace" in workload for workload in workloads)
+    if len(names) > 1 or has_traces:
+        # The devices of a trace may be initiators.
+        names[ALL] = None
     return wanted.Groups(tuple(names), tuple(kinds), has_traces)
 
 
-def _check(given: Sequence[Experiment | Result], seeds: int, alpha: float) -> None:
-    if len(given) > len(_LABELS):
-        raise ConfigError(f"{len(given)} sides: at most {len(_LABELS)} can be compared")
+def _check(given: Sequence[Experiment | Result], options: Options, jobs: int | None) -> None:
+    seeds, alpha = options.seeds, options.alpha
+    if len(given) > len(LABELS):
+        raise ConfigError(f"{len(given)} sides: at most {len(LABELS)} can be compared")
+    if options.pairs not in ("all", "first"):
+        raise ConfigError(f"pairs: {options.pairs!r} is neither 'all' nor 'first'")
+    if jobs is not None and jobs < 1:
+        raise ConfigError(f"jobs: {jobs} is none; give 1 or more")
     without = [_is_untimed(each) for each in given]
     if any(without) and not all(without):
         raise ConfigError(
-            f"{_LABELS[without.index(True)]} takes no time (run.untimed) and "
-            f"{_LABELS[without.index(False)]} does: latencies and rates of one have nothing to be "
+            f"{LABELS[without.index(True)]} takes no time (run.untimed) and "
+            f"{LABELS[without.index(False)]} does: latencies and rates of one have nothing to be "
             "compared with; set run.untimed alike in all"
         )
     if seeds < 1:
         raise ConfigError(f"seeds: {seeds} is none; give 1 or more")
     if not 0 < alpha < 1:
         raise ConfigError(f"alpha: {alpha} is not between 0 and 1")
-    if seeds > 1 and any(isinstance(each, Result) for each in given):
-        raise ConfigError(
-            "seeds: results of an earlier run cannot be repeated; name experiment files"
-        )
     for at, each in enumerate(given):
         if isinstance(each, Result) and not each.untimed and not each.groups():
-            raise ConfigError(f"{_LABELS[at]} ({_name(each)}): has no counted requests")
+            raise ConfigError(f"{LABELS[at]} ({_name(each)}): has no counted requests")
         last = _first_seed(each) + seeds - 1
         if last >= 2**64:
             raise ConfigError(
-                f"{_LABELS[at]} ({_name(each)}): {seeds} seeds from {_first_seed(each)} on do not "
+                f"{LABELS[at]} ({_name(each)}): {seeds} seeds from {_first_seed(each)} on do not "
                 "fit 64 bits"
             )
 
@@ -217,130 +270,80 @@ def _first_seed(side: Experiment | Result) -> int:
     return int(config.get("seed", 1))
 
 
-class _Tasks(NamedTuple):
-    """Settings and state that all runs of a comparison share."""
+class _About(NamedTuple):
+    """What a side is called."""
 
-    folder: Path
-    is_kept: bool
-    seeds: int
-    force: bool
-    progress: bool | Observer
-    announce: Callable[[str], None] | None
-    heard: set[str]
-    """Announcements about traces that were made already; they are not repeated."""
-    ended: list[Path]
-    """Directories of the runs that have ended."""
-
-    def side(
-        self, label: str, name: str, given: Experiment | Result, sides: int, *, is_named: bool
-    ) -> Side:
-        if isinstance(given, Result):
-            place = None if given.folder is None else str(given.folder.absolute())
-            return Side(label, name, (_first_seed(given),), [given], (place,), is_named)
-        if is_named:
-            given = given.replace({"title": name})
-        seeds = tuple(_first_seed(given) + more for more in range(self.seeds))
-        results: list[Result] = []
-        folders: list[str | None] = []
-        for at, seed in enumerate(seeds):
-            told = label if self.seeds == 1 else f"{label}, seed {seed}"
-            if self.announce is not None:
-                number = _LABELS.index(label) * self.seeds + at + 1
-                self.announce(f"run {number} of {sides * self.seeds}: {told} ({name})")
-            place = label if self.seeds == 1 else f"{label}/seed-{seed}"
-            results.append(self._run(place, given, seed, told))
-            folders.append(place if self.is_kept else None)
-        return Side(label, name, seeds, results, tuple(folders), is_named)
-
-    def _run(self, place: str, experiment: Experiment, seed: int, told: str) -> Result:
-        if seed != experiment.config.get("seed", 1):
-            experiment = experiment.replace(seed=seed)
-        folder = self.folder / place
-        if not self.is_kept:
-            folder.mkdir(parents=True, exist_ok=True)
-        log = folder / output.REQUESTS
-        try:
-            result = run(
-                experiment,
-                out=folder if self.is_kept else None,
-                requests=log,
-                force=self.force,
-                progress=self._observer(),
-            )
-        except Interrupted as interrupted:
-            raise self._interrupted(folder, told, interrupted) from None
-        except StarvationError as error:
-            if not isinstance(error.result, Result):
-                raise
-            # A starved run is a result, which keeps either side from being named the winner.
-            result = error.result
-        self.ended.append(folder)
-        self._has_results(folder)
-        if not result.untimed and not result.groups():
-            raise ConfigError(f"{told}: no request was counted, so there is nothing to compare")
-        return result
-
-    def _has_results(self, folder: Path) -> None:
-        """Mark the directory as this comparison's when the first results are in it."""
-        if self.is_kept and self.ended in ([], [folder]):
-            _clear(self.folder, folder)
-
-    def _interrupted(self, folder: Path, told: str, interrupted: Interrupted) -> Interrupted:
-        """Return the interruption of a run, with the runs that are kept so far."""
-        where = f"in {told}, {interrupted.where}".strip(", ")
-        if interrupted.result is None:
-            return self.interrupted(where)
-        self._has_results(folder)
-        is_part = not interrupted.result.complete
-        return self.interrupted(where, f"{folder} ({'in part' if is_part else 'complete'})")
-
-    def interrupted(self, where: str, *more: str) -> Interrupted:
-        """Return an interruption that names the runs kept so far, and ``more``."""
-        passed_on = Interrupted(None, where)
-        kept = [*map(str, self.ended), *more]
-        if self.is_kept and kept:
-            passed_on.kept = (
-                f"nothing is compared; results are kept in {', '.join(kept)}; "
-                "--force begins anew in the same directory"
-            )
-        return passed_on
-
-    def contrasts(self, sides: list[Side], alpha: float, looked: wanted.Wanted) -> list[Contrast]:
-        """Analyse the results; the observer is called with the share done."""
-        observer = self._observer()
-        comparing = getattr(observer, "comparing", None)
-        if self.announce is not None and any(run.log for side in sides for run in side.results):
-            # The logs may be large.
-            self.announce("comparing the requests")
-        try:
-            return analysis.contrasts(sides, alpha, looked, comparing or _say_nothing)
-        finally:
-            if comparing is not None:
-                comparing(1.0)
-                observer.ended()  # type: ignore[union-attr]
-
-    def _observer(self) -> bool | Observer:
-        if self.progress is not True:
-            return self.progress
-        from flashscape.progress import Bar
-
-        heard, is_kept = self.heard, self.is_kept
-
-        class Once(Bar):
-            def saving(self, complete: bool) -> None:
-                if is_kept:
-                    super().saving(complete)
-
-            def surveyed(self, announcement: str) -> None:
-                if announcement not in heard:
-                    heard.add(announcement)
-                    super().surveyed(announcement)
-
-        return Once()
+    label: str
+    name: str
+    is_named: bool
 
 
-def _say_nothing(_share: float) -> None:
-    """Ignore the share done."""
+def _planned(
+    label: str, given: Experiment | Result, title: str | None, seeds: int
+) -> list[Planned]:
+    """Return the runs of a side; none for the results of an earlier run."""
+    if isinstance(given, Result):
+        return []
+    told = title or label
+    if title is not None:
+        given = given.replace({"title": title})
+    if seeds == 1:
+        return [Planned(label, told, given)]
+    first = _first_seed(given)
+    return [
+        Planned(f"{label}/seed-{seed}", f"{told}, seed {seed}", given.replace({"seed": seed}))
+        for seed in range(first, first + seeds)
+    ]
+
+
+@contextmanager
+def _place(
+    out: str | PathLike[str] | None, places: Mapping[str, str], *, force: bool
+) -> Iterator[Places]:
+    """Provide the directory of the runs; without a name they are kept until they are compared."""
+    # Importing takes 20 ms, which other commands need not wait for.
+    from tempfile import TemporaryDirectory
+
+    with ExitStack() as kept:
+        if out is None:
+            out = kept.enter_context(TemporaryDirectory(prefix="flashscape-compare-"))
+        yield kept.enter_context(Places.at(out, places, force=force))
+
+
+def _side(
+    about: _About,
+    given: Experiment | Result,
+    planned: Sequence[Planned],
+    results: Iterator[Result],
+    *,
+    is_kept: bool,
+) -> Side:
+    """Return a side; its runs are the next of the results."""
+    label, name, is_named = about
+    if isinstance(given, Result):
+        place = None if given.folder is None else str(given.folder.absolute())
+        return Side(label, name, (_first_seed(given),), [given], (place,), is_named)
+    own = [next(results) for _ in planned]
+    seeds = tuple(int(result.summary["config"].get("seed", 1)) for result in own)
+    folders = tuple(each.place if is_kept else None for each in planned)
+    return Side(label, name, seeds, own, folders, is_named)
+
+
+@contextmanager
+def _telling(sides: Sequence[Side], *, shown: bool) -> Iterator[Callable[[float], None]]:
+    """Provide the function that is called with the share of the comparison that is done."""
+    # Logs may be large.
+    if not shown or not any(run.log for side in sides for run in side.results):
+        yield lambda _share: None
+        return
+    from flashscape.progress import Bar
+
+    bar = Bar()
+    try:
+        yield bar.comparing
+    finally:
+        bar.comparing(1.0)
+        bar.ended()
 
 
 def inputs(given: Sequence[Experiment | Result]) -> list[str | Path]:
@@ -358,24 +361,4 @@ def _targets(folder: Path, given: Sequence[Experiment | Result]) -> list[Path]:
     """Return all paths that a comparison may write to or remove."""
     mine = [folder / DOCUMENT, folder / PICTURE]
     runs = any(isinstance(each, Experiment) for each in given)
-    return [*mine, *_runs(folder)] if runs else mine
-
-
-def _runs(folder: Path) -> list[Path]:
-    """Return the directories of runs inside a comparison's own directory."""
-    sides = [folder / label for label in _LABELS]
-    return [each for side in sides for each in (*side.glob("seed-*"), side) if each.is_dir()]
-
-
-def _clear(folder: Path, kept: Path) -> None:
-    """Remove the files of an earlier comparison from the directory, except ``kept``."""
-    output.remove(folder, (DOCUMENT, PICTURE))
-    for each in _runs(folder):
-        if each != kept:
-            output.remove(each, output.OURS)
-
-
-def _let_go(result: Result, scratch: Path) -> None:
-    """Forget a log that is about to be deleted."""
-    if result.log is not None and scratch in result.log.parents:
-        result.log = None
+    return [*mine, *runs_in(folder)] if runs else mine

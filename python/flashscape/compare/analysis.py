@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING
+from itertools import combinations
+from typing import TYPE_CHECKING, NamedTuple
 
 from flashscape.compare import arrivals, differences, drives
 from flashscape.compare.contrast import Contrast
@@ -19,22 +20,36 @@ if TYPE_CHECKING:
     from flashscape.compare.wanted import Wanted
 
 
-def contrasts(sides: list[Side], alpha: float, wanted: Wanted, tell: Tell) -> list[Contrast]:
-    """Compare each further side with the first; ``tell`` is called with the share done."""
-    baseline = sides[0]
+class Rules(NamedTuple):
+    """The figures that are compared, and the rules by which a side wins."""
+
+    wanted: Wanted
+    alpha: float
+    least: float
+    """Share of a figure below which a difference does not count."""
+    all_pairs: bool = True
+    """False to compare the others with the first side only."""
+
+
+def contrasts(sides: list[Side], rules: Rules, tell: Tell) -> list[Contrast]:
+    """Compare the sides in pairs; ``tell`` is called with the share done."""
+    wanted = rules.wanted
+    pairs = [pair for pair in combinations(sides, 2) if rules.all_pairs or pair[0] is sides[0]]
     found = []
-    for at, other in enumerate(sides[1:]):
-        tell(at / (len(sides) - 1))
+    for at, (baseline, other) in enumerate(pairs):
+        tell(at / len(pairs))
         likeness = arrivals.compare(baseline.results[0], other.results[0])
 
         def part(share: float, at: int = at) -> None:
-            tell((at + share) / (len(sides) - 1))
+            tell((at + share) / len(pairs))
 
-        found.append((other, likeness, _differences(baseline, other, likeness, wanted, part)))
+        rows = _differences(baseline, other, likeness, wanted, part)
+        found.append((baseline, other, likeness, rows))
     # All figures that are tested are corrected together.
-    rows = differences.corrected([row for _, _, rows in found for row in rows], alpha, wanted)
+    every = [row for *_, rows in found for row in rows]
+    rows = differences.corrected(every, rules.alpha, wanted, rules.least)
     made, at = [], 0
-    for other, likeness, own in found:
+    for baseline, other, likeness, own in found:
         mine, at = rows[at : at + len(own)], at + len(own)
         groups = list(dict.fromkeys(row.group for row in mine if row.initiator))
         far = tails(baseline, other, groups)

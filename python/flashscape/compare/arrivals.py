@@ -181,7 +181,7 @@ def _by_configuration(one: Result, other: Result) -> Arrivals:
         return Arrivals(
             "unproven",
             "It is unknown if the runs got the same requests: drives of different geometry may get "
-            "other addresses, which only logs of both runs (--requests) show.",
+            "other addresses, which only logs of requests of both runs show.",
         )
     if _at(left, ("run",)) != _at(right, ("run",)):
         return Arrivals("unproven", "The runs have the same workloads, but different limits.")

@@ -1,4 +1,4 @@
-"""Runs side by side: the first against each of the others, as words, table and document."""
+"""Runs side by side, in pairs: as words, table and document."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from flashscape import drawing, outages, output, units
+from flashscape import drawing, outages, output, spelling, units
 from flashscape.frames import to_pandas
 
 if TYPE_CHECKING:
@@ -27,17 +27,40 @@ DOCUMENT = "comparison.json"
 
 @dataclass(frozen=True, repr=False)
 class Comparison:
-    """Runs side by side: the first against each of the others."""
+    """Runs side by side, in pairs."""
 
     sides: list[Side]
     contrasts: list[Contrast]
     alpha: float
     """The chance, over all figures together, of calling any difference significant by mistake."""
+    least: float = 0.0
+    """Share of a figure below which a difference does not count."""
 
     @property
     def winner(self) -> Side | None:
-        """The better one of two sides; None if that is not significant."""
-        return self.contrasts[0].winner if len(self.contrasts) == 1 else None
+        """The side that wins against each other one; None if none does, or not all were compared.
+
+        Of two sides it is the better one, if that is significant.
+        """
+        for side in self.sides:
+            of = [c for c in self.contrasts if side is c.baseline or side is c.other]
+            if len(of) == len(self.sides) - 1 and all(c.winner is side for c in of):
+                return side
+        return None
+
+    @property
+    def headline(self) -> str | None:
+        """Sentence on all of several pairs; None for one pair, or if not all were compared."""
+        sides = len(self.sides)
+        if sides < 3 or len(self.contrasts) < sides * (sides - 1) // 2:
+            return None
+        if self.winner is not None:
+            return f"{self.winner.shown} wins against each of the others."
+        wins = [c.winner.shown for c in self.contrasts if c.winner is not None]
+        if not wins:
+            return "No side wins against another."
+        told = ", ".join(f"{name} wins {wins.count(name)}" for name in dict.fromkeys(wins))
+        return f"No side wins against all others: of {len(self.contrasts)} pairs {told}."
 
     @property
     def tests(self) -> int:
@@ -51,7 +74,8 @@ class Comparison:
         methods = {r.method for c in self.contrasts for r in c.differences} - {"none"}
         told = [text for method, text in _METHODS.items() if method in methods]
         if told and len(self.sides[0].results) == 1:
-            told.append("They cover the course of one run; --seeds N repeats it.")
+            seeds = spelling.option("--seeds N", "seeds=N")
+            told.append(f"They cover the course of one run; {seeds} repeats it.")
         return " ".join([*told, self._tested])
 
     @property
@@ -59,13 +83,15 @@ class Comparison:
         chance = units.percent(self.alpha)
         if self.tests == 0:
             return "Nothing is tested."
+        small = f" Differences below {100 * self.least:g} % do not count." if self.least else ""
         if self.tests == 1:
             return (
-                f"1 difference is tested; it is called significant by mistake in {chance} of cases."
+                "1 difference is tested; it is called significant by mistake in "
+                f"{chance} of cases.{small}"
             )
         return (
             f"{self.tests:,} differences are tested together{self._of_what}: the chance of calling "
-            f"any of them significant by mistake is {chance} (Holm's correction)."
+            f"any of them significant by mistake is {chance} (Holm's correction).{small}"
         )
 
     @property
@@ -96,6 +122,7 @@ class Comparison:
         """Return everything as plain data: the contents of ``--json``."""
         return {
             "alpha": self.alpha,
+            "least": self.least,
             "tests": self.tests,
             "figures": list(self.contrasts[0].wanted.counted),
             "method": self.method,
@@ -103,6 +130,7 @@ class Comparison:
                 {
                     "label": side.label,
                     "name": side.name,
+                    "title": side.title,
                     "is_named": side.is_named,
                     "seeds": list(side.seeds),
                     "digests": [run.digest for run in side.results],
@@ -175,8 +203,10 @@ class Comparison:
             )
             for contrast, verdict in zip(self.contrasts, self.verdicts, strict=True)
         ]
-        sides = [f"{side.label}: {side.name}" for side in self.sides]
-        return html.document(sides, sections, self.method)
+        first = [side.about for side in self.sides]
+        if self.headline is not None:
+            first.append(self.headline)
+        return html.document(first, sections, self.method)
 
     def __repr__(self) -> str:
         return f"<Comparison {' '.join(self.verdicts)}>"
@@ -211,6 +241,7 @@ def _row(contrast: Contrast, row: Difference) -> dict[str, Any]:
         "p": row.estimate.p if row.estimate else None,
         "p_corrected": row.corrected,
         "significant": row.is_significant,
+        "outcome": row.outcome,
         "counts": row.counts,
         "winner": winner.label if winner else None,
         "baseline_samples": row.samples[0],

@@ -1,4 +1,4 @@
-"""One side compared with the baseline: the winner, and the differences as sentences."""
+"""Two sides: the winner, and the differences as sentences."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from flashscape import outages, percentiles, units
-from flashscape.compare import untested
+from flashscape.compare import effects, untested
 from flashscape.compare.difference import UNSTEADY
 from flashscape.compare.side import lost_apart
 from flashscape.compare.untested import Compared
 from flashscape.compare.wanted import Wanted, default
-from flashscape.compare.words import COSTS, OF_WEAR, figure_name, shown, signed
+from flashscape.compare.words import COSTS, OF_WEAR, figure_name, part_name, shown
 
 if TYPE_CHECKING:
     from flashscape.compare.arrivals import Arrivals
@@ -31,7 +31,7 @@ _NAMED_MOST = 4
 
 @dataclass(frozen=True, repr=False)
 class Contrast:
-    """One side compared with the baseline."""
+    """Two sides: one compared with the other, which is the baseline."""
 
     baseline: Side
     other: Side
@@ -140,9 +140,12 @@ class Contrast:
         rest = f"; {missed:,} more{of_hosts} could not be tested" if missed else ""
         significant = [row for row in tested if row.winner]
         if not significant:
-            return f"No significant difference in {figures}{_named(tested)}{rest}.{self._of_drive}"
+            return f"{self._nothing_won(tested, figures)}{rest}.{self._of_drive}"
         count = len(significant)
         differ = "differs" if count == 1 else "differ"
+        small = sum(row.is_small for row in tested)
+        if small:
+            rest = f"; {small:,} {_differ_less(small, tested[0])}{rest}"
         if self.winner is not None:
             won = f"{count} of {figures} {differ} significantly{_named(significant)}"
             favour = "in its favour" if count == 1 else "all in its favour"
@@ -153,6 +156,17 @@ class Contrast:
             f"Mixed: {count} of {figures} differ significantly; {b} is better in {wins}, {a} in "
             f"{count - wins}{rest}.{self._of_drive}"
         )
+
+    def _nothing_won(self, tested: list[Difference], figures: str) -> str:
+        """Return the verdict on tested figures in which no side is better."""
+        if doubtful := sorted((row for row in tested if row.is_open), key=_probability):
+            return f"Undecided: {_doubts(doubtful)}"
+        if small := [row for row in tested if row.is_small]:
+            return (
+                f"No difference of {_least(tested[0])} or more in {figures}; {len(small):,} "
+                f"{_differ_less(len(small), tested[0])}{_named(small)}"
+            )
+        return f"No significant difference in {figures}{_named(tested)}"
 
     @property
     def _of_drive(self) -> str:
@@ -165,15 +179,20 @@ class Contrast:
         return f" {those} of the drive {differ}, too, and {_does(rows)} not count."
 
     def _against_winner(self) -> str:
-        """Return a sentence about untested figures that look better on the losing side."""
-        loser = "other" if self.winner is self.baseline else "baseline"
-        rows = [row for row in self._counted if row.corrected is None and row.looks_better == loser]
-        if not rows:
-            return ""
-        side = self.other if loser == "other" else self.baseline
-        more = f" and {len(rows) - _NAMED_MOST} more" if len(rows) > _NAMED_MOST else ""
-        those = ", ".join(map(_title, rows[:_NAMED_MOST]))
-        return f" Not tested, and better in {side.shown}: {those}{more}."
+        """Return sentences about figures that may be better on the losing side."""
+        is_baseline = self.winner is not self.baseline
+        loser = "baseline" if is_baseline else "other"
+        side = self.baseline if is_baseline else self.other
+        rows = [row for row in self._counted if row.looks_better == loser]
+        told = ""
+        for what, of in (
+            ("Undecided", [row for row in rows if row.is_open]),
+            ("Not tested", [row for row in rows if row.corrected is None]),
+        ):
+            more = f" and {len(of) - _NAMED_MOST:,} more" if len(of) > _NAMED_MOST else ""
+            those = ", ".join(map(_title, of[:_NAMED_MOST]))
+            told += f" {what}, and better in {side.shown}: {those}{more}." if of else ""
+        return told
 
     @property
     def sentences(self) -> list[str]:
@@ -191,18 +210,28 @@ class Contrast:
             far = self._farthest(won) or [won[-1]]
             told = [_moves(row) for row in dict.fromkeys([*far, *_mean(won)])]
             return f"{name}: {', '.join(told)}.{self._tail(initiator, kind)}"
-        tested = [row for row in rows if row.corrected is not None]
+        doubtful = [row for row in rows if row.is_open]
+        small = [row for row in rows if row.is_small]
+        tested = [row for row in rows if row.outcome == "none"]
         others = [row for row in rows if row.corrected is None]
         told = []
+        if doubtful:
+            told.append(f"undecided: {', '.join(map(_moves, self._few(doubtful)))}")
+        if small:
+            figures = ", ".join(map(_moves, self._few(small)))
+            told.append(f"a difference below {_least(small[0])}: {figures}")
         if tested:
-            shown = dict.fromkeys([*_mean(tested), *self._farthest(tested)]) or tested[:1]
-            figures = "; ".join(_against(row, self) for row in shown)
-            told.append(f"no significant difference in what was tested ({figures})")
+            figures = "; ".join(_against(row, self) for row in self._few(tested))
+            what = "the other tested figures" if doubtful or small else "what was tested"
+            told.append(f"no significant difference in {what} ({figures})")
         if others:
-            shown = dict.fromkeys([*_mean(others), *self._farthest(others)]) or others[:1]
-            figures = "; ".join(_against(row, self) for row in shown)
+            figures = "; ".join(_against(row, self) for row in self._few(others))
             told.append(f"not tested: {figures}")
         return f"{name}: {'; '.join(told)}."
+
+    def _few(self, rows: list[Difference]) -> list[Difference]:
+        """Return the mean and the farthest percentile of some rows; else the first of them."""
+        return list(dict.fromkeys([*_mean(rows), *self._farthest(rows)])) or rows[:1]
 
     @staticmethod
     def _farthest(rows: list[Difference]) -> list[Difference]:
@@ -265,7 +294,7 @@ class Contrast:
 
     def _costs(self) -> list[str]:
         rows = [row for row in self.differences if row.figure in COSTS and row.counts]
-        return [f"{COSTS[row.figure].capitalize()}: {_against(row, self)}." for row in rows]
+        return [f"{_title(row).capitalize()}: {_against(row, self)}." for row in rows]
 
 
 def _does(rows: list[Difference]) -> str:
@@ -273,9 +302,9 @@ def _does(rows: list[Difference]) -> str:
 
 
 def _title(row: Difference) -> str:
-    """Return a name such as ``host read p99.9``, or ``write amplification``."""
+    """Return a name such as ``host read p99.9``, or ``write amplification of drive 0``."""
     if not row.initiator:
-        return figure_name(row.figure)
+        return figure_name(row.figure) + (f" of {part_name(row.kind)}" if row.kind else "")
     return f"{row.initiator} {row.kind.replace('_', '-')} {figure_name(row.figure)}"
 
 
@@ -293,16 +322,60 @@ def _mean(rows: list[Difference]) -> list[Difference]:
     return [row for row in rows if row.figure == "mean"]
 
 
-def _moves(row: Difference) -> str:
+def _moves(row: Difference, what: str = "") -> str:
     verb = "rises" if row.difference > 0 else "falls"
-    what = "the mean" if row.figure == "mean" else figure_name(row.figure)
+    what = what or ("the mean" if row.figure == "mean" else figure_name(row.figure))
     low, high = row.interval or (row.difference, row.difference)
     percent = f"{100 * (1 - row.alpha):.4g}"
     return (
         f"{what} {verb} from {shown(row.figure, row.baseline)} to {shown(row.figure, row.other)} "
-        f"({signed(row.figure, row.difference)}; {percent} %: {signed(row.figure, low)} to "
-        f"{signed(row.figure, high)})"
+        f"({row.text(row.difference)}; {percent} %: {row.text(low)} to {row.text(high)})"
     )
+
+
+def _least(row: Difference) -> str:
+    """Return the smallest difference that counts, as a share."""
+    return f"{100 * row.least:g} %"
+
+
+def _differ_less(count: int, row: Difference) -> str:
+    return f"{'differs' if count == 1 else 'differ'} by less than {_least(row)}"
+
+
+def _probability(row: Difference) -> float:
+    return row.estimate.p if row.estimate else 1.0
+
+
+def _doubts(rows: list[Difference]) -> str:
+    """Say of the clearest of some likely differences what it lacks; name the others."""
+    row = rows[0]
+    assert row.estimate is not None, "it was tested"
+    moves = _moves(row, _title(row))
+    chance = f"p {row.corrected:.2g}, corrected"
+    told = f"{moves}, but among so many figures this may be chance ({chance})"
+    if row.method == "seeds":
+        seeds = effects.seeds_needed(row.estimate, row.factor, row.alpha)
+        before = row.estimate.freedom + 1
+        lacks = "" if seeds is None else f"some {seeds:,} seeds instead of {before}"
+    else:
+        times = effects.requests_needed(row.estimate, row.factor, row.alpha)
+        lacks = f"some {times:.1f} times as many requests, or several seeds" if times else ""
+    if lacks:
+        told += f"; it takes {lacks} to prove a difference of this size"
+    if others := rows[1:]:
+        names = _named(others) or f" ({', '.join(map(_title, others[:_NAMED_MOST]))}, …)"
+        told += f"; the same holds for {len(others):,} more{names}"
+    return told
+
+
+def _finding(row: Difference) -> str:
+    """Return the finding on a figure of the drive, as a clause."""
+    if row.is_open:
+        low, high = row.interval or (0.0, 0.0)
+        return f", undecided ({row.text(low)} to {row.text(high)})"
+    if row.is_small:
+        return f", a difference below {_least(row)}"
+    return ", a significant difference" if row.is_significant else ", not significant"
 
 
 def _against(row: Difference, contrast: Contrast) -> str:
@@ -312,7 +385,7 @@ def _against(row: Difference, contrast: Contrast) -> str:
         f"{shown(row.figure, row.other)} in {contrast.other.shown}"
     )
     if row.figure in COSTS and row.corrected is not None:
-        told += ", a significant difference" if row.is_significant else ", not significant"
+        told += _finding(row)
     if row.unjudged is not None and row.difference:
         is_unsteady = row.unjudged.startswith(UNSTEADY)
         told += f"; not judged, as {'not known to be steady' if is_unsteady else row.unjudged}"

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from flashscape import percentiles
 from flashscape._flashscape import student_quantile
-from flashscape.compare import slowest, statistics
+from flashscape.compare import groups, slowest, statistics
 from flashscape.compare.arrivals import is_open, open_loops, pairs
 from flashscape.compare.difference import Difference, Method, paired_by_seed
 from flashscape.compare.drives import of_drives
@@ -46,8 +46,7 @@ def of_seeds(
     def of(group: tuple[str, str]) -> list[Difference]:
         return _over_seeds(group, baselines, others, looked)
 
-    groups = common_groups(baselines, others)
-    return _of_all(groups, of, tell) + of_drives(baselines, others)
+    return _of_all(common_groups(baselines, others), of, tell) + of_drives(baselines, others)
 
 
 def of_logs(
@@ -60,8 +59,7 @@ def of_logs(
         rows = _in_blocks(group, columns, wanted, paired=arrivals.are_paired)
         return [*rows, *(_untested(one, other, group, figure) for figure in _rate(one, group))]
 
-    groups = common_groups([one], [other])
-    return _of_all(groups, of, tell) + of_drives([one], [other])
+    return _of_all(common_groups([one], [other]), of, tell) + of_drives([one], [other])
 
 
 def of_summaries(
@@ -75,16 +73,15 @@ def of_summaries(
         rows = [_untested(one, other, group, figure) for figure in figures]
         return [_unless_few(_of_kept(r, one, other), far.get(r.figure)) for r in rows]
 
-    groups = common_groups([one], [other])
-    return _of_all(groups, of, tell) + of_drives([one], [other])
+    return _of_all(common_groups([one], [other]), of, tell) + of_drives([one], [other])
 
 
 def _of_all(
-    groups: list[tuple[str, str]], of: Callable[[tuple[str, str]], list[Difference]], tell: Tell
+    common: list[tuple[str, str]], of: Callable[[tuple[str, str]], list[Difference]], tell: Tell
 ) -> list[Difference]:
     rows = []
-    for at, group in enumerate(groups):
-        tell(at / len(groups))
+    for at, group in enumerate(common):
+        tell(at / len(common))
         rows += of(group)
     return rows
 
@@ -109,44 +106,47 @@ def _of_kept(row: Difference, one: Result, other: Result) -> Difference:
 
 
 def corrected(
-    rows: Sequence[Difference], alpha: float, wanted: Wanted | None = None
+    rows: Sequence[Difference], alpha: float, wanted: Wanted | None = None, least: float = 0.0
 ) -> list[Difference]:
-    """Return the rows with probabilities corrected for the number of tested rows that count."""
+    """Return the rows with probabilities corrected for the number of tested rows that count.
+
+    Differences below ``least`` of the baseline's value make no side better.
+    """
     looked = wanted or default()
     rows = [replace(row, counts=looked.counts(*row.group, row.figure)) for row in rows]
     tested = [at for at, row in enumerate(rows) if row.estimate is not None and row.counts]
     p_values = [rows[at].estimate.p for at in tested]  # type: ignore[union-attr]
     by_row = dict(zip(tested, statistics.holm(p_values), strict=True))
-    return [replace(row, corrected=by_row.get(at), alpha=alpha) for at, row in enumerate(rows)]
+    return [
+        replace(row, corrected=by_row.get(at), alpha=alpha, least=least)
+        for at, row in enumerate(rows)
+    ]
 
 
 def common_groups(ones: Sequence[Result], others: Sequence[Result]) -> list[tuple[str, str]]:
     """Initiators and kinds with requests in every run."""
-    asked = [{(name, kind) for name, kind, _ in run.groups()} for run in (*ones, *others)]
-    common = set.intersection(*asked)
-    return [(name, kind) for name, kind, _ in ones[0].groups() if (name, kind) in common]
-
-
-def _figures(run: Result, group: tuple[str, str]) -> dict[str, Any]:
-    return next(f for name, kind, f in run.groups() if (name, kind) == group)
+    common = set.intersection(*(set(groups.of_run(run)) for run in (*ones, *others)))
+    return [group for group in groups.of_run(ones[0]) if group in common]
 
 
 def _rate(run: Result, group: tuple[str, str]) -> list[str]:
     """Return the rate of requests if it is the drive's: an open loop has that of its arrivals."""
-    return [] if is_open(group[0], open_loops(run)) else ["iops"]
+    loops = open_loops(run)
+    return [] if all(is_open(name, loops) for name in groups.members(run, group)) else ["iops"]
 
 
 def _value(run: Result, group: tuple[str, str], figure: str) -> float:
-    figures = _figures(run, group)
+    figures = groups.figures(run, group)
     if percentiles.billionths(figure) is not None:
-        return float(percentiles.of_group(run, group, figures, figure)[0])
+        of = (groups.initiator(group), group[1])
+        return float(percentiles.of_group(run, of, figures, figure)[0])
     return float(figures["iops"] if figure == "iops" else figures["latency_ns"][figure])
 
 
 def samples(runs: Sequence[Result], group: tuple[str, str], figure: str) -> int:
     """Requests behind a figure, or at or beyond it if it is a percentile, over all runs."""
     share = percentiles.billionths(figure)
-    counts = [int(_figures(run, group)["requests"]) for run in runs]
+    counts = [int(groups.figures(run, group)["requests"]) for run in runs]
     return sum(count if share is None else percentiles.beyond(share, count) for count in counts)
 
 
@@ -198,7 +198,7 @@ def _over_seeds(
 
 def _of_run(run: Result, group: tuple[str, str], far: dict[str, int]) -> dict[str, Figure]:
     """Return the figures of a run; percentiles from its log, as the summary has only buckets."""
-    column = _in_order(run, group).collect()["latency_ns"]
+    column = _in_log(run, group).collect()["latency_ns"]
     exact = {name: statistics.quantile(column, share / 1e9) for name, share in far.items()}
     mean, iops = (_value(run, group, figure) for figure in ("mean", "iops"))
     # One request moves the mean by this much if it meets the next possible latency; by
@@ -219,10 +219,10 @@ def _of_means(one: Result, other: Result, group: tuple[str, str]) -> Estimate | 
     """Return the difference of the summaries' intervals, as if the runs were independent."""
     halves = []
     for run in (one, other):
-        latency = _figures(run, group)["latency_ns"]
+        latency = groups.figures(run, group)["latency_ns"]
         if "mean_ci95" not in latency:
             return None
-        freedom = batches(_figures(run, group)["requests"]) - 1
+        freedom = batches(groups.figures(run, group)["requests"]) - 1
         error = latency["mean_ci95"] / student_quantile(0.975, freedom)
         halves.append(Estimate(latency["mean"], error, freedom))
     return statistics.of_unpaired(*halves)
@@ -240,21 +240,19 @@ def _latencies(
     one: Result, other: Result, group: tuple[str, str], *, paired: bool
 ) -> list[pl.Series]:
     """Latencies of a group in the order of arrival, of both runs; paired, of the same requests."""
-    logs = [_in_order(run, group) for run in (one, other)]
+    logs = [_in_log(run, group) for run in (one, other)]
+    order = groups.order(group)
     if not paired:
-        return [log.sort("index").collect()["latency_ns"] for log in logs]
-    both = pairs(*logs).drop_nulls().sort("index").collect()
+        return [log.sort(order).collect()["latency_ns"] for log in logs]
+    both = pairs(*logs).drop_nulls().sort(order).collect()
     return [both["latency_ns"], both["latency_ns_other"]]
 
 
-def _in_order(run: Result, group: tuple[str, str]) -> pl.LazyFrame:
+def _in_log(run: Result, group: tuple[str, str]) -> pl.LazyFrame:
     """The requests of a group in a run's log."""
-    import polars as pl
-
     log = run.requests
     assert log is not None, "there is a log"
-    own = (pl.col("initiator") == group[0]) & (pl.col("kind") == group[1])
-    return log.filter(own).select("initiator", "index", "latency_ns")
+    return groups.in_log(log, group).select("initiator", "index", "arrived_ns", "latency_ns")
 
 
 def _in_blocks(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+from flashscape import spelling
 from flashscape.compare.comparison import DOCUMENT
 from flashscape.compare.picture import Row, Subject
 from flashscape.compare.side import Side
@@ -70,7 +71,7 @@ def _side(file: Path, side: dict[str, Any]) -> Side:
         if place is None:
             raise OutputError(
                 f"{file}: the results of {label} were not kept; compare experiments, or results "
-                "in directories, with --out DIR (out=...)"
+                f"in directories, with {spelling.option('--out DIR', 'out=...')}"
             )
         try:
             result = Result.load(file.parent / place)

@@ -7,6 +7,7 @@ import textwrap
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from flashscape import drawing
+from flashscape.compare import groups
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -65,34 +66,33 @@ def draw(compared: Subject) -> Figure:
 def _draw(compared: Subject) -> Figure:
     from flashscape.canvas import Figure
 
-    groups = _groups(compared)
-    rows = -(-len(groups) // _COLUMNS)
-    columns = min(len(groups), _COLUMNS)
+    drawn = _groups(compared)
+    rows = -(-len(drawn) // _COLUMNS)
+    columns = min(len(drawn), _COLUMNS)
     figure = Figure(figsize=(5.5 * columns + 0.5, 4 * rows + 0.9), layout="constrained")
     lines = (textwrap.wrap(verdict, _LINE * columns) for verdict in compared.verdicts)
     verdict = "\n".join(line for wrapped in lines for line in wrapped)
     figure.suptitle(verdict, x=0.01, ha="left", fontsize=10, color="#555555")
     panels = figure.subplots(rows, columns, squeeze=False).flatten()
-    for axes, group in zip(panels, groups, strict=False):
+    for axes, group in zip(panels, drawn, strict=False):
         _panel(axes, compared.sides, group)
-    for axes in panels[len(groups) :]:
+    for axes in panels[len(drawn) :]:
         axes.set_axis_off()
     return figure
 
 
 def _groups(compared: Subject) -> list[tuple[str, str]]:
     """Kinds with a significant difference first, then reads before writes in their order."""
-    groups = list(dict.fromkeys(row.group for row in compared.rows if row.group[0]))
+    found = list(dict.fromkeys(row.group for row in compared.rows if row.group[0]))
     # Kinds without latency have no curve.
-    groups = [group for group in groups if _takes_time(compared.sides, *group)] or groups
+    found = [group for group in found if _takes_time(compared.sides, *group)] or found
     moved = {row.group for row in compared.rows if row.is_won}
-    groups.sort(key=lambda group: group not in moved)
-    return groups[:_PANELS]
+    return sorted(found, key=lambda group: group not in moved)[:_PANELS]
 
 
 def _takes_time(sides: Sequence[Side], name: str, kind: str) -> bool:
     results = [result for side in sides for result in side.results]
-    return any(result.of_kind(kind, name).max for result in results)
+    return any(result.of_kind(kind, groups.initiator((name, kind))).max for result in results)
 
 
 def _panel(axes: Axes, sides: Sequence[Side], group: tuple[str, str]) -> None:
@@ -119,7 +119,7 @@ def _panel(axes: Axes, sides: Sequence[Side], group: tuple[str, str]) -> None:
 
 
 def _curve(result: Any, name: str, kind: str) -> tuple[Any, Any]:
-    latency = result.of_kind(kind, name)
+    latency = result.of_kind(kind, groups.initiator((name, kind)))
     # A logarithmic axis has no zero: that part of a curve lies to the left of it.
     least = min((upper for upper, _ in latency.buckets if upper > 0), default=1)
     begin = latency.min or min(least, max(1, latency.max))

@@ -33,6 +33,21 @@ class Side:
     """True if the user has given the name."""
 
     @property
+    def title(self) -> str:
+        """Title of its runs."""
+        return str(self.results[0].summary["title"])
+
+    @property
+    def about(self) -> str:
+        """Label, title, name and seeds, for the list of sides."""
+        parts = [self.name, self.title] if self.is_named else [self.title, self.name]
+        first, *others = [part for part in dict.fromkeys(parts) if part]
+        told = f"{first} ({others[0]})" if others else first
+        many = len(self.seeds)
+        seeds = f"{many} seeds" if many > 1 else f"seed {self.seeds[0]}"
+        return f"{self.label}: {told}, {seeds}"
+
+    @property
     def shown(self) -> str:
         """Name in reports: the given name if there is one, else the label."""
         return self.name if self.is_named else self.label

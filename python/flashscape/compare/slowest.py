@@ -12,7 +12,9 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, NamedTuple
 
+from flashscape import together
 from flashscape._flashscape import student_quantile
+from flashscape.compare import groups
 from flashscape.compare.statistics import BLOCKS, ONE_SIDED_95, Estimate, correlation
 
 if TYPE_CHECKING:
@@ -42,16 +44,13 @@ def missing(run: Result, group: tuple[str, str], beyond: int) -> Missing | None:
     found = _of_run(run, group, beyond)
     if not isinstance(found, Missing):
         return None
-    requests = next(f["requests"] for name, kind, f in run.groups() if (name, kind) == group)
+    requests = groups.figures(run, group)["requests"]
     # A table of all requests is the largest.
     return found if (found.slowest or 0) <= requests else Missing(None)
 
 
 def _of_run(run: Result, group: tuple[str, str], beyond: int) -> Estimate | Missing:
-    import polars as pl
-
-    own = (pl.col("initiator") == group[0]) & (pl.col("kind") == group[1])
-    rows = run.slowest.filter(own).sort("latency_ns", descending=True)
+    rows = together.slowest(run, group[1], groups.members(run, group))
     end = run.summary["simulated_ns"]
     span = (end - run.summary["counted_ns"], end)
     return _estimate(rows["latency_ns"].to_list(), rows["arrived_ns"].to_list(), beyond, span)

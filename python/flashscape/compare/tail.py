@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from flashscape import together
+from flashscape.compare import groups
 from flashscape.regions import FOUNDED, region
 
 if TYPE_CHECKING:
@@ -40,11 +42,12 @@ class Tail:
         return sum(self.each_ns[0].values()), sum(self.each_ns[1].values())
 
 
-def tails(one: Side, other: Side, groups: list[tuple[str, str]]) -> list[Tail]:
+def tails(one: Side, other: Side, of: list[tuple[str, str]]) -> list[Tail]:
     """Return the causes of latency beyond the farthest percentile that has enough samples."""
     found = []
-    for group in groups:
-        fewest = min(_requests(run, group) for run in (*one.results, *other.results))
+    for group in of:
+        runs = (*one.results, *other.results)
+        fewest = min(groups.figures(run, group)["requests"] for run in runs)
         founded = (p for p in _FAR if round(fewest * (100 - p) / 100, 6) >= FOUNDED)
         if (above := next(founded, None)) is None:
             continue
@@ -53,15 +56,9 @@ def tails(one: Side, other: Side, groups: list[tuple[str, str]]) -> list[Tail]:
     return found
 
 
-def _requests(run: Result, group: tuple[str, str]) -> int:
-    return next((f["requests"] for name, kind, f in run.groups() if (name, kind) == group), 0)
-
-
 def _blame(run: Result, group: tuple[str, str], above: float) -> dict[Cause, float]:
-    import polars as pl
-
-    own = (pl.col("initiator") == group[0]) & (pl.col("kind") == group[1])
-    return region(run.bands.filter(own), run.slowest.filter(own), above).each_ns
+    own = (run, group[1], groups.members(run, group))
+    return region(together.bands(*own), together.slowest(*own), above).each_ns
 
 
 def _mean_blame(each: list[dict[Cause, float]]) -> dict[Cause, float]:

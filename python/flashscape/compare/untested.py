@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from flashscape import percentiles, steadiness, units
-from flashscape.compare import differences, slowest
+from flashscape import percentiles, spelling, steadiness, units
+from flashscape.compare import differences, groups, slowest
 from flashscape.compare.difference import UNSTEADY
 from flashscape.compare.side import lost_apart
-from flashscape.compare.wanted import DRIVE, name
-from flashscape.compare.words import COSTS, figure_name
+from flashscape.compare.wanted import is_of_drive, name
+from flashscape.compare.words import figure_name
 from flashscape.regions import FOUNDED
+from flashscape.requests import how_to_log
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -22,7 +23,10 @@ if TYPE_CHECKING:
 _FAR = 990_000_000
 """Percentile, in billionths, from which on a table of the slowest requests may suffice."""
 
-SEEDS = "compare the experiment files with --seeds 5 (seeds=5)"
+
+def several_seeds() -> str:
+    """Return the remedy for figures that one run of each side cannot judge."""
+    return f"compare with {spelling.option('--seeds 5', 'seeds=5')}"
 
 
 class Untested(NamedTuple):
@@ -118,8 +122,8 @@ def _no_log(named: dict[str, tuple[int, ...]], compared: Compared) -> tuple[str,
     whose = lacking or [side.shown for side in compared.sides]
     what = "has no log of its requests" if len(whose) == 1 else "have no log of their requests"
     remedy = (
-        "compare the experiment files, or make the runs again with --requests DIR/requests.parquet "
-        "beside --out DIR"
+        f"{several_seeds()}, which runs them again with logs, or keep a log beside each run: "
+        f"{how_to_log()}"
     )
     needed = [number for numbers in named.values() for number in numbers]
     if needed:
@@ -130,8 +134,9 @@ def _no_log(named: dict[str, tuple[int, ...]], compared: Compared) -> tuple[str,
 
 def of_hosts(found: Sequence[Untested]) -> list[Untested]:
     """Return the untested figures without those of the drive."""
-    costs = {name("", "", cost) for cost in COSTS}
-    kept = (each._replace(names=tuple(n for n in each.names if n not in costs)) for each in found)
+    kept = (
+        each._replace(names=tuple(n for n in each.names if not is_of_drive(n))) for each in found
+    )
     return [each for each in kept if each.names]
 
 
@@ -154,13 +159,13 @@ def _reason(row: Difference, compared: Compared) -> _Found:
     if row.initiator and (lost := lost_apart(*compared.sides)) is not None:
         return _Reason(lost, None), ()
     if len(compared.baseline.results) == 1 and (not row.initiator or row.figure == "iops"):
-        return _Reason("one run of each does not show the spread between runs", SEEDS), ()
+        return _Reason("one run of each does not show the spread between runs", several_seeds()), ()
     if compared.has_logs:
         why = (
             "there are too few independent samples: too few requests, or latencies that stay "
             "correlated for too long"
         )
-        return _Reason(why, f"{steadiness.LONGER}, or {SEEDS}"), ()
+        return _Reason(why, f"{steadiness.LONGER}, or {several_seeds()}"), ()
     return _without_logs(row, compared)
 
 
@@ -181,7 +186,7 @@ def _without_logs(row: Difference, compared: Compared) -> _Found:
             f"the slowest requests of {' and '.join(bursts)} come in too few bursts to tell the "
             "error of their number, and there are no logs"
         )
-        return _Reason(why, f"{steadiness.LONGER}, or {SEEDS}"), ()
+        return _Reason(why, f"{steadiness.LONGER}, or {several_seeds()}"), ()
     return _NO_LOG, (max(needed),) if needed else ()
 
 
@@ -198,14 +203,14 @@ def _usual(compared: Compared) -> Iterable[str]:
     """The chosen percentiles, or those of a run's tables, of each group, if all figures count."""
     wanted = compared.wanted
     if not wanted.counted and not compared.untimed:
-        groups = dict.fromkeys(row.group for row in compared.rows if row.initiator)
+        compared_groups = dict.fromkeys(row.group for row in compared.rows if row.initiator)
         shares = wanted.shares if wanted.are_chosen else percentiles.USUAL
-        yield from (name(*group, share) for group in groups for share in shares)
+        yield from (name(*group, share) for group in compared_groups for share in shares)
 
 
 def _why_absent(each: str, compared: Compared) -> _Found:
     who, _, figure = each.rpartition(".")
-    if who == DRIVE and figure in COSTS:
+    if is_of_drive(each):
         both = " and ".join(side.shown for side in compared.sides)
         return _Reason(f"was not measured in both {both}", None), ()
     if compared.untimed:
@@ -214,7 +219,7 @@ def _why_absent(each: str, compared: Compared) -> _Found:
     group = (initiator, kind)
     for side in compared.sides:
         for run in side.results:
-            if group not in [(one, of) for one, of, _ in run.groups()]:
+            if group not in groups.of_run(run):
                 return _Reason(f"{side.shown} has counted no such requests", None), ()
     if figure == "iops":
         why = "the rate of an open loop is that of its arrivals, on any drive"

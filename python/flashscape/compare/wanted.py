@@ -7,7 +7,7 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from flashscape import percentiles
-from flashscape.compare.words import COSTS
+from flashscape.compare.words import COSTS, OF_WEAR
 from flashscape.errors import ConfigError
 from flashscape.latency import KINDS
 
@@ -25,6 +25,10 @@ _PLAIN = ("mean", "iops")
 _OF_HOST = re.compile(
     rf"(?P<initiator>.+)\.(?P<kind>{'|'.join(KINDS)}|write-zeroes)\.(?P<figure>.+)"
 )
+
+
+_OF_PART = re.compile(rf"(?:{DRIVE}|set)\.[0-9]+\.(?:{'|'.join(OF_WEAR)})")
+"""Names of figures of a drive of an array, and of an NVM set."""
 
 
 class Wanted(NamedTuple):
@@ -70,8 +74,19 @@ def of(
 
 
 def name(initiator: str, kind: str, figure: str) -> str:
-    """Return the name of a figure, as ``--for`` takes it: ``host.read.p99_9``, ``drive.erases``."""
-    return f"{initiator}.{kind}.{figure}" if initiator else f"{DRIVE}.{figure}"
+    """Return the name of a figure, as ``--for`` takes it: ``host.read.p99_9``, ``drive.erases``.
+
+    Parts of the drives are named ``drive.0.erases`` and ``set.1.erases``.
+    """
+    if initiator:
+        return f"{initiator}.{kind}.{figure}"
+    return f"{kind.replace(' ', '.') or DRIVE}.{figure}"
+
+
+def is_of_drive(text: str) -> bool:
+    """Return True for the name of a figure of the drive, or of a part of the drives."""
+    drive, _, cost = text.partition(".")
+    return (drive == DRIVE and cost in COSTS) or _OF_PART.fullmatch(text) is not None
 
 
 class Groups(NamedTuple):
@@ -93,8 +108,7 @@ def _resolved(text: str, groups: Groups, shares: dict[str, int]) -> str:
     """Return the stored name of a figure; ``p99.9`` means ``p99_9``."""
     if not isinstance(text, str):
         raise ConfigError(f"figures: {text!r} is not a name such as host.read.p99_9")
-    drive, _, cost = text.partition(".")
-    if drive == DRIVE and cost in COSTS:
+    if is_of_drive(text):
         return text
     if found := _OF_HOST.fullmatch(text):
         kind = found["kind"].replace("-", "_")

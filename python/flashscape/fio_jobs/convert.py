@@ -12,6 +12,7 @@ from flashscape.experiment import Experiment
 from flashscape.fio_jobs import ending, known, load, places, reading, starts
 from flashscape.fio_jobs.job import Job
 from flashscape.imported import Faults, Imported, Key, Verdict, refusal
+from flashscape.together import ALL
 from flashscape.written import Row, Table
 
 if TYPE_CHECKING:
@@ -192,8 +193,8 @@ def _workloads(whole: _Whole, bases: dict[tuple[str, ...], int], exported: int) 
 
 
 def _give_names(workloads: list[Table]) -> None:
-    """Make names unique: fio allows several jobs of one name."""
-    taken: set[str] = set()
+    """Make names unique: fio allows several jobs of one name, and one that is called "all"."""
+    taken = {ALL}
     for table in workloads:
         wanted = name = str(table.rows[0].value)
         number = 2

@@ -47,7 +47,10 @@ def of(job: Job, drive_bytes: int, least: int, *, is_random: bool) -> Place:
     clones = job.whole("numjobs", 1, 1)
     why = "each clone is an initiator of its own" if clones > 1 else ""
     job.say("numjobs", Verdict.MAPPED, "workload", why)
-    why = "results have each initiator, and all together"
+    why = (
+        "results have each initiator, and all together; for one job in fio's fields use "
+        "`flashscape run FILE --fio-json FILE --group-reporting`"
+    )
     job.say("group_reporting", Verdict.INERT, "", why)
     names, is_device = _names(job, is_random=is_random)
     whole = _whole(job, drive_bytes, len(names or "1"), is_device=is_device)

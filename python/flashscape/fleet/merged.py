@@ -9,17 +9,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from flashscape.fleet.windows import WindowMerger
-from flashscape.latency import KINDS, PERCENTILES, Latency
-from flashscape.percentiles import beyond
+from flashscape.latency import KINDS
+from flashscape.together import added, as_summary, latency_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     import polars as pl
 
     from flashscape.result import Result
 
-_ADDED = ("requests", "bytes", "unmapped", "failed", "failed_units")
 _BUCKET = ("initiator", "kind", "low_ns", "high_ns")
 _SOURCES = ("host", "gc", "padding", "scrub", "summary", "parity", "rebuild")
 _AT_A_TIME = 64
@@ -66,18 +65,10 @@ class Merger:
             self._erases_of_blocks += round(mean * summary["wear"]["good_blocks"])
 
     def _add_group(self, name: str, kind: str, figures: dict[str, Any]) -> None:
-        group = self._groups.setdefault(
-            (name, kind),
-            {**dict.fromkeys(_ADDED, 0), "iops": 0.0, "min": None, "max": None, "blame_ns": {}},
-        )
-        for key in _ADDED:
-            group[key] += figures[key]
-        group["iops"] += figures["iops"] or 0.0
-        for key, choose in (("min", min), ("max", max)):
-            found = [v for v in (group[key], figures["latency_ns"][key]) if v is not None]
-            group[key] = choose(found) if found else None
-        for state, ns in figures["blame_ns"].items():
-            group["blame_ns"][state] = group["blame_ns"].get(state, 0) + ns
+        before = self._groups.get((name, kind))
+        total = added([figures] if before is None else [before, figures])
+        assert total is not None, "there is a group"
+        self._groups[(name, kind)] = total
 
     def _add_writes(self, summary: dict[str, Any]) -> None:
         ratios = summary["write_amplification"]
@@ -95,16 +86,19 @@ class Merger:
         found = [(name, kind) for name in self._names for kind in KINDS]
         groups = {key: self._groups[key] for key in found if key in self._groups}
         initiators = [
-            {"initiator": name, "kind": kind, **_told(group, latency_of(histogram, group, key))}
-            for key, group in groups.items()
-            for name, kind in [key]
+            {
+                "initiator": name,
+                "kind": kind,
+                **as_summary(group, latency_of(histogram, group, [name], kind)),
+            }
+            for (name, kind), group in groups.items()
         ]
         return {
             "requests": initiators,
             "kinds": [
-                {"kind": kind, **_told(together, latency_of(histogram, together, (None, kind)))}
+                {"kind": kind, **as_summary(total, latency_of(histogram, total, None, kind))}
                 for kind in KINDS
-                if (together := _together(g for (_, of), g in groups.items() if of == kind))
+                if (total := added(g for (_, of), g in groups.items() if of == kind))
             ],
             "write_amplification": self._amplification(),
             "wear": {**self._wear, "erase_count": self._spread()},
@@ -131,64 +125,6 @@ class Merger:
             "min": min(each["min"] for each in self._erase_counts),
             "max": max(each["max"] for each in self._erase_counts),
         }
-
-
-def latency_of(
-    histogram: pl.DataFrame, group: dict[str, Any], key: tuple[str | None, str]
-) -> Latency:
-    """Return the latencies of a group from the rows of a histogram."""
-    import polars as pl
-
-    initiator, kind = key
-    rows = histogram.filter(pl.col("kind") == kind)
-    if initiator is not None:
-        rows = rows.filter(pl.col("initiator") == initiator)
-    joined = rows.group_by("high_ns").agg(pl.col("requests").sum()).sort("high_ns")
-    buckets = tuple(joined.iter_rows())
-    if not buckets:
-        # An untimed run.
-        return Latency(group["requests"], None, None, None, ())
-    mean = sum(group["blame_ns"].values()) / group["requests"]
-    return Latency(group["requests"], mean, group["min"], group["max"], buckets)
-
-
-def _together(groups: Iterable[dict[str, Any]]) -> dict[str, Any] | None:
-    """Add up groups of several initiators; None if there are none."""
-    total: dict[str, Any] | None = None
-    for group in groups:
-        if total is None:
-            total = {**group, "blame_ns": dict(group["blame_ns"])}
-            continue
-        for key in (*_ADDED, "iops"):
-            total[key] += group[key]
-        for key, choose in (("min", min), ("max", max)):
-            found = [v for v in (total[key], group[key]) if v is not None]
-            total[key] = choose(found) if found else None
-        for state, ns in group["blame_ns"].items():
-            total["blame_ns"][state] = total["blame_ns"].get(state, 0) + ns
-    return total
-
-
-def _told(group: dict[str, Any], latency: Latency) -> dict[str, Any]:
-    """Return a group in the form of a summary."""
-    samples = 0 if latency.max is None else latency.requests
-    at = {name: latency.percentile(share / 10_000_000) for name, share in PERCENTILES.items()}
-    return {
-        **{key: group[key] for key in _ADDED},
-        "iops": group["iops"],
-        "latency_ns": {
-            "samples": samples,
-            "mean": latency.mean,
-            "min": latency.min,
-            "max": latency.max,
-            **at,
-            "samples_beyond": {
-                name: beyond(share, samples) if samples else 0
-                for name, share in PERCENTILES.items()
-            },
-        },
-        "blame_ns": group["blame_ns"],
-    }
 
 
 def _summed(histograms: Sequence[pl.DataFrame]) -> pl.DataFrame:

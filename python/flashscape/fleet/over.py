@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -18,6 +19,7 @@ from flashscape.fleet.pooled import Pooled
 from flashscape.fleet.result import DOCUMENT
 from flashscape.fleet.sources import sources_of
 from flashscape.output import SUMMARY
+from flashscape.requests import how_to_log
 from flashscape.result import Result
 from flashscape.sweep.reads import READS
 from flashscape.sweep.store import MANIFEST
@@ -185,8 +187,6 @@ def _loaded(runs: Any) -> list[Result]:
 
 def _load(run: str | PathLike[str]) -> Result:
     """Read a run; raise OutputError for a fleet, and as for every command of one run."""
-    from flashscape.one_run import load
-
     if not (isinstance(run, str) or hasattr(run, "__fspath__")):
         raise TypeError(
             f"queries_over: {type(run).__name__} is no result of a run; give what fs.run returns, "
@@ -201,7 +201,7 @@ def _load(run: str | PathLike[str]) -> Result:
         )
     if not (folder / SUMMARY).exists() and (folder / MANIFEST).is_file():
         raise OutputError(_of_sweep(folder))
-    return load(folder)
+    return Result.load(folder)
 
 
 def _of_sweep(folder: Path) -> str:
@@ -212,10 +212,10 @@ def _of_sweep(folder: Path) -> str:
     kept = sorted(str(of) for of in of_points if (of / f"{READS}.parquet").is_file())
     if kept:
         return f"{folder}: is a sweep; name points of it that keep their reads: {', '.join(kept)}"
+    of = min(map(str, of_points), default="FILE")
     return (
-        f"{folder}: is a sweep, whose points keep no reads, also with --tables; run the settings "
-        "of a point alone: `flashscape run FILE --set PATH=VALUE --out DIR --requests "
-        "DIR/requests.parquet`"
+        f"{folder}: is a sweep, whose points keep no reads; run a point again with them, such as "
+        f"{how_to_log(shlex.quote(of))}"
     )
 
 

@@ -19,6 +19,7 @@ from flashscape.fleet.spread import of_drive, spread
 from flashscape.fleet.stored_reads import StoredReads
 from flashscape.latency import KINDS, Latency
 from flashscape.sweep import Store, Sweep
+from flashscape.together import latency_of
 from flashscape.version import __version__
 
 if TYPE_CHECKING:
@@ -199,7 +200,7 @@ class Fleet:
         return html.tables(self.title, self.sentences, fleet.everything(self.document))
 
     def __repr__(self) -> str:
-        return f"<Fleet {self.title!r}: {self.document['drives']} drives>"
+        return f"<Fleet {self.title!r}: {self.document['drives']:,} drives>"
 
 
 def _pooled(
@@ -215,7 +216,8 @@ def _pooled(
         return Latency(0, None, None, None, ())
     (found,) = groups
     group = {**found, "min": found["latency_ns"]["min"], "max": found["latency_ns"]["max"]}
-    return merged.latency_of(histogram, group, (initiator, kind))
+    names = None if initiator is None else [initiator]
+    return latency_of(histogram, group, names, kind)
 
 
 def _table(swept: Sweep) -> pl.DataFrame:

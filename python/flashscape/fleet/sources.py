@@ -6,14 +6,17 @@ initiator. The table ``reads`` of a point tells neither, so that such a run is a
 
 from __future__ import annotations
 
+import shlex
 from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from flashscape import spelling
 from flashscape.errors import OutputError
 from flashscape.fleet.stored_reads import HeldReads, StoredReads, file_of
 from flashscape.latency import Latency
 from flashscape.output import REQUESTS
+from flashscape.requests import how_to_log
 from flashscape.sweep.reads import READS, of_log
 
 if TYPE_CHECKING:
@@ -23,9 +26,6 @@ if TYPE_CHECKING:
 
     from flashscape.fleet.moments import Reads
     from flashscape.result import Result
-
-_KEEP = f"--out DIR --requests DIR/{REQUESTS} (in Python out=…, requests=…)"
-"""Options of a run that keeps its reads."""
 
 Parts = dict[str, list[str]]
 """Initiators of each part of a run, by the name of the part."""
@@ -86,8 +86,8 @@ def _too_few(found: Sources, run: Result) -> str:
     remedy = "give the results of several runs, each of which is a drive then"
     if found.over == "drives":
         return (
-            "one run is one drive, and queries need two sources or more; split it (--over sets or "
-            f"initiators, over=…), or {remedy}"
+            "one run is one drive, and queries need two sources or more; split it "
+            f"({spelling.option('--over', 'over=')} sets or initiators), or {remedy}"
         )
     if not found.asked:
         return "has no reads that queries could ask for; give its workloads reads"
@@ -95,10 +95,15 @@ def _too_few(found: Sources, run: Result) -> str:
     if found.over == "initiators":
         return f"of its initiators, {names} reads, and queries need two sources or more; {remedy}"
     readers = sum(bool(each["read"]["requests"]) for each in run.summary["initiators"])
-    split = 'ask its initiators (--over initiators, over="initiators"), or ' if readers > 1 else ""
+    split = f"{_ask_initiators()}, or " if readers > 1 else ""
     return (
         f"of its NVM sets, {names} has reads, and queries need two sources or more; {split}{remedy}"
     )
+
+
+def _ask_initiators() -> str:
+    over = spelling.option("--over initiators", 'over="initiators"')
+    return f"ask its initiators ({over})"
 
 
 def _drives(runs: Sequence[Result]) -> Sources:
@@ -144,8 +149,8 @@ def _sets(run: Result, name: str) -> Parts:
     """Return the initiators of each NVM set; raise OutputError for a run that has no sets."""
     if (lack := _lack_of_sets(run)) is not None:
         raise OutputError(
-            f'{name}: {lack}; ask its initiators (--over initiators, over="initiators"), or give '
-            "the results of several runs, each of which is a drive then"
+            f"{name}: {lack}; {_ask_initiators()}, or give the results of several runs, each of "
+            "which is a drive then"
         )
     sets = {_of_devices(each): each["nvm_set"] for each in run.summary["config"]["workload"]}
     parts: Parts = {f"NVM set {each['set']}": [] for each in run.summary["sets"]}
@@ -189,9 +194,14 @@ def _how_to_keep(run: Result) -> str:
     if _has_table(run):
         return (
             f"keeps arrival and latency of its reads ({READS}.parquet), but not their initiators, "
-            f"so that it cannot be split; run its experiment with {_KEEP}"
+            f"so that it cannot be split; run it again: {_again(run)}"
         )
-    return f"has no log of its reads ({REQUESTS} is missing); run the experiment again with {_KEEP}"
+    return f"has no log of its reads ({REQUESTS} is missing); run it again: {_again(run)}"
+
+
+def _again(run: Result) -> str:
+    """Return how to run it again so that it keeps its reads."""
+    return how_to_log() if run.folder is None else how_to_log(shlex.quote(str(run.folder)))
 
 
 def _has_table(run: Result) -> bool:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from flashscape import units
+from flashscape import spelling, units
 from flashscape.cluster import opened
 from flashscape.errors import ConfigError, FlashscapeError, Interrupted
 from flashscape.experiment import Experiment
@@ -81,9 +81,8 @@ def lifetime(
             found = _states(task, folder, jobs, there, progress)
         except SweepInterrupted as interrupted:
             told = Interrupted(None, f"while running states of wear, {interrupted.where}")
-            told.kept = (
-                interrupted.kept if out is not None else "nothing is saved (--out DIR saves runs)"
-            )
+            without = f"nothing is saved ({spelling.option('--out DIR', 'out=...')} saves runs)"
+            told.kept = without if out is None else interrupted.kept
             raise told from None
         life = Lifetime(task.limits, task.conditions, tuple(found))
         if out is not None:
@@ -230,7 +229,8 @@ def _refuse_without_uber(why: str, wear: int | None, given: Mapping[str, Any]) -
     if wear is None:
         raise ConfigError(
             f"lifetime: no life ends: UBER stays 0, because {why}; or give a wear limit "
-            "(--endurance CYCLES, drive.nand.endurance): then write amplification alone counts"
+            f"({spelling.option('--endurance CYCLES', 'endurance=...')}, drive.nand.endurance): "
+            "then write amplification alone counts"
         )
     for name, value in given.items():
         if value is not None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from flashscape import units
-from flashscape.compare.words import figure_name, shown, signed, unsigned
+from flashscape.compare.wanted import DRIVE
+from flashscape.compare.words import figure_name, part_name, shown
 from flashscape.regions import FOUNDED
 from flashscape.report.rows import behind
 from flashscape.report.table import Rows
@@ -20,10 +21,14 @@ def differences(contrast: Contrast) -> Rows:
     a, b = contrast.baseline.shown, contrast.other.shown
     rows = []
     for row in contrast.differences:
-        name = (row.initiator or "drive", row.kind.replace("_", "-"), figure_name(row.figure))
+        whose = row.initiator or part_name(row.kind) or DRIVE
+        kind = row.kind.replace("_", "-") if row.initiator else ""
+        name = (whose, kind, figure_name(row.figure))
         values = _values(row)
-        change = signed(row.figure, row.difference)
-        winner = {"baseline": a, "other": b, None: "–"}[row.winner]
+        change = row.text(row.difference)
+        winner = {"baseline": a, "other": b, "small": "too small", "open": "undecided"}.get(
+            row.outcome or "none", "–"
+        )
         rows.append((*name, *values, change, _interval(row), _chance(row), _behind(row), winner))
     percent = units.percent(1 - contrast.differences[0].alpha).replace(".0", "")
     head = ("initiator", "kind", "figure", a, b, "difference")
@@ -36,6 +41,11 @@ def differences(contrast: Contrast) -> Rows:
     if any(row.fewest for row in contrast.differences):
         few = f"! below {FOUNDED}: not tested"
         titles.append(f"in brackets: samples at or beyond the percentile, {few}")
+    if any(row.outcome == "small" for row in contrast.differences):
+        least = 100 * contrast.differences[0].least
+        titles.append(f"too small: a difference below {least:g} %, which does not count")
+    if any(row.outcome == "open" for row in contrast.differences):
+        titles.append("undecided: significant alone, and not among so many figures")
     title = "; ".join(titles)
     return Rows(title[:1].upper() + title[1:], (*head, *more), rows, 3)
 
@@ -56,9 +66,9 @@ def _interval(row: Difference) -> str:
         return "no interval"
     if row.difference == 0:
         # The interval of equal values is symmetric: its ends would read like a difference.
-        half = unsigned(row.figure, row.interval[1])
+        half = row.half_text(row.interval[1])
         return half if half == "0" else f"± {half}"
-    return " to ".join(signed(row.figure, edge) for edge in row.interval)
+    return " to ".join(row.text(edge) for edge in row.interval)
 
 
 def _chance(row: Difference) -> str:

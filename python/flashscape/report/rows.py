@@ -10,10 +10,12 @@ from flashscape.causes import CAUSES, OTHER, by_cause
 from flashscape.host_writes import why_not_one
 from flashscape.latency import KINDS
 from flashscape.parts import member_name
+from flashscape.quantities import Quantity, quantity
 from flashscape.regions import FOUNDED
 from flashscape.report.errors import errors
 from flashscape.report.sets import endurance, pressure, sets, windows
 from flashscape.report.table import Rows
+from flashscape.together import ALL, joint
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -57,20 +59,46 @@ def part(workload: Mapping[str, Any]) -> str:
 
 
 def _range(region: Mapping[str, Any]) -> str:
-    begin = units.size_of(region.get("offset", "0 B"))
-    if "size" not in region:
-        return f"{units.size(begin)} to the end"
-    end = begin + units.size_of(region["size"])
-    return f"{units.size(begin)} to {units.size(end)}"
+    offset, size = quantity(region.get("offset", "0 B")), quantity(region.get("size"))
+    assert offset is not None, "a checked configuration has quantities"
+    if size is None:
+        return f"{_place(offset)} to the end"
+    if offset.unit == size.unit:
+        return f"{_place(offset)} to {_place(Quantity(offset.amount + size.amount, size.unit))}"
+    return f"{_place(size)} from {_place(offset)} on"
 
 
-def _with_all(result: Measured) -> list[tuple[str, str, dict[str, Any]]]:
-    """Return the groups of requests, followed by all together if there are several."""
-    groups = result.groups()
-    # Summaries of earlier versions lack this key.
-    if len(groups) > 1 and "all" in result.summary:
-        groups.append(("all", "all", result.summary["all"]))
+def _place(place: Quantity) -> str:
+    if place.unit == "share":
+        return f"{100 * float(place.amount):g} %"
+    return units.size(int(place.amount))
+
+
+_Group = tuple[str | None, str | None, dict[str, Any]]
+"""Initiator, kind and figures; None stands for all initiators, or all kinds."""
+
+
+def _with_all(result: Measured) -> list[_Group]:
+    """Return the groups of requests, followed by those of several initiators and kinds."""
+    groups: list[_Group] = [*result.groups()]
+    of_kinds = _joint(result)
+    # All of one kind are all. Summaries of earlier versions lack these figures.
+    is_told = len(of_kinds) == 1 and len({kind for _, kind, _ in groups}) == 1
+    several = len(groups) > 1 and not is_told
+    groups += of_kinds
+    if several and "all" in result.summary:
+        groups.append((None, None, result.summary["all"]))
     return groups
+
+
+def _joint(result: Measured) -> list[_Group]:
+    """Return the requests of each kind that several initiators have issued."""
+    return [(None, kind, figures) for kind, figures in joint(result.summary)]
+
+
+def _labels(initiator: str | None, kind: str | None) -> tuple[str, str]:
+    """Return the cells with the names of a group."""
+    return initiator or ALL, (kind or ALL).replace("_", "-")
 
 
 def requests(result: Measured) -> Rows:
@@ -89,24 +117,25 @@ def requests(result: Measured) -> Rows:
 
 
 def _asked(result: Measured) -> Rows:
-    groups = [
-        (initiator["name"], kind, figures)
+    groups: list[_Group] = [
+        (initiator["name"], kind, initiator[kind])
         for initiator in result.summary["initiators"]
         for kind in KINDS
-        if (figures := initiator[kind])["requests"]
+        if initiator[kind]["requests"]
     ]
-    return _requests(groups, ("bytes",), lambda figures: (units.size(figures["bytes"]),))
+    asked = [*groups, *_joint(result)]
+    return _requests(asked, ("bytes",), lambda figures: (units.size(figures["bytes"]),))
 
 
 def _requests(
-    groups: list[tuple[str, str, dict[str, Any]]],
+    groups: list[_Group],
     head: tuple[str, ...],
     cells: Callable[[dict[str, Any]], tuple[str, ...]],
 ) -> Rows:
     """Return a row for each group; the mapping units without data only if there are any."""
     title, head = "Requests", ("initiator", "kind", "requests", *head)
     rows = [
-        (name, kind.replace("_", "-"), f"{figures['requests']:,}", *cells(figures))
+        (*_labels(name, kind), f"{figures['requests']:,}", *cells(figures))
         for name, kind, figures in groups
     ]
     if any(figures["unmapped"] for _, _, figures in groups):
@@ -132,12 +161,11 @@ def latencies(result: Measured, chosen: str | Iterable[float | str] | None = Non
     rows, is_finer = [], False
     for name, kind, figures in _with_all(result):
         latency = figures["latency_ns"]
-        labels = (name, kind.replace("_", "-"))
         mean, longest = units.duration(latency["mean"]), units.duration(latency["max"])
         exact = mean + (_confidence(latency) if is_steady else "")
         known = [percentiles.of_group(result, (name, kind), figures, each) for each in shown]
         is_finer |= any(beyond < FOUNDED for _, beyond in known)
-        rows.append((*labels, exact, *(_percentile(*each) for each in known), longest))
+        rows.append((*_labels(name, kind), exact, *(_percentile(*each) for each in known), longest))
     names = (name.replace("_", ".") for name in shown)
     told = f"; !: fewer than {FOUNDED}, so not reliable" if is_finer else ""
     counted = f"in brackets: samples at or beyond the percentile, if below {_COUNTED_BELOW:,}"
@@ -148,8 +176,8 @@ def latencies(result: Measured, chosen: str | Iterable[float | str] | None = Non
 def causes(result: Measured) -> Rows:
     """Return the main causes of latency, by initiator and kind."""
     rows = [
-        (name, kind.replace("_", "-"), _top(figures["blame_ns"]))
-        for name, kind, figures in result.groups()
+        (*_labels(name, kind), _top(figures["blame_ns"]))
+        for name, kind, figures in [*result.groups(), *_joint(result)]
     ]
     return Rows("Where the time went, in the mean", ("initiator", "kind", "causes"), rows, 3)
 

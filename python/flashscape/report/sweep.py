@@ -216,7 +216,7 @@ def _notes(sweep: Sweep) -> list[str]:
     for found in ranked[:_NOTES_MOST]:
         example = ", for example" if len(set(found)) > 1 else ""
         lines.append(
-            f"note ({len(found)} of {units.many(len(sweep), 'point')}){example}: {found[0]}"
+            f"note ({len(found):,} of {units.many(len(sweep), 'point')}){example}: {found[0]}"
         )
     if (more := len(ranked) - _NOTES_MOST) > 0:
         lines.append(f"and {units.many(more, 'more note')}, in the column notes")

@@ -117,9 +117,9 @@ def comparison(compared: Comparison) -> RenderableType:
     from flashscape.report.contrast import differences
 
     parts: list[RenderableType] = []
-    for side in compared.sides:
-        many = f", {len(side.seeds)} seeds" if len(side.seeds) > 1 else f", seed {side.seeds[0]}"
-        parts.append(_Prose(f"{side.label}: {side.name}{many}"))
+    parts += [_Prose(side.about) for side in compared.sides]
+    if compared.headline is not None:
+        parts += ["", _Prose(compared.headline, "bold")]
     for contrast, verdict in zip(compared.contrasts, compared.verdicts, strict=True):
         if untested := contrast.untested:
             parts += ["", _Prose("Not tested, so nothing below judges these figures:", "yellow")]

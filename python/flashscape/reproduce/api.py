@@ -6,6 +6,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from flashscape import spelling
 from flashscape.errors import ConfigError, StudyError
 from flashscape.reproduce import experiment_file
 from flashscape.reproduce.claims import PROFILES
@@ -66,8 +67,9 @@ def reproduce(
         raise ConfigError(f"jobs={jobs}: a reproduction needs at least one process")
     if traces is not None and not Path(traces).is_dir():
         # The default directory may be missing: not every study needs traces.
+        option = spelling.option("--traces", "traces")
         raise ConfigError(
-            f"--traces (traces=): {traces}: there is no such directory; name the one that has the "
+            f"{option}: {traces}: there is no such directory; name the one that has the "
             "papers' traces, or leave it out to run what needs none"
         )
     study, exhibits = find(paper)

@@ -59,7 +59,7 @@ class Figure:
         if any(isinstance(each, float) and not math.isfinite(each) for each in values):
             return "is no finite number"
         if self.beyond is not None and self.beyond < FOUNDED:
-            few = f"{self.beyond} of {self.samples or 0:,} samples"
+            few = f"{self.beyond:,} of {self.samples or 0:,} samples"
             return f"has {few} at or beyond it, and {FOUNDED} are needed"
         return None
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from flashscape import units
+from flashscape import spelling, units
 from flashscape.errors import ConfigError, Interrupted, SnapshotError, StudyError
 from flashscape.experiment import Unchecked, named_files
 from flashscape.reproduce.exhibit import blamed
@@ -133,7 +133,8 @@ def _interrupted(interrupted: SweepInterrupted, *, lasting: bool) -> Interrupted
     counts = interrupted.sweep.counts
     total = sum(counts.values())
     told = Interrupted(None, f"with {total - counts['open']} of {units.many(total, 'run')} ended")
-    told.kept = interrupted.kept if lasting else "nothing is kept without --out (out=...)"
+    without = f"nothing is kept without {spelling.option('--out', 'out=...')}"
+    told.kept = interrupted.kept if lasting else without
     return told
 
 

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from flashscape.errors import OutputError
-from flashscape.output import Directory, no_directory
+from flashscape.output import Directory, nameless, no_directory
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -41,7 +41,7 @@ class Place:
     def claim(cls, path: str | os.PathLike[str], study: str) -> Iterator[Place]:
         """Claim a directory, new or of an earlier start; raise OutputError for a foreign one."""
         if not os.fspath(path):
-            raise OutputError("the directory for results has no name; write --out DIR (out=...)")
+            raise nameless()
         folder = Path(path)
         made = [each for each in (folder, *folder.parents) if not each.exists()]
         try:

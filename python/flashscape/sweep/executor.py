@@ -28,6 +28,8 @@ class Ended(NamedTuple):
     error: str | None
     cpu_seconds: float
     """CPU time that the worker has used for this point in all."""
+    kind: str = ""
+    """Type of the exception; empty if it is not known, or if there was none."""
 
 
 class Prepared(NamedTuple):

@@ -58,6 +58,11 @@ class NamedRuns:
         """Name of the stored results of each experiment."""
         return {point.name: str(point.key) for point in self._points}
 
+    def begin(self, store: Store, executor: Executor) -> Begin:
+        """Return the plan of a start; runs with equal inputs are made once."""
+        points = self._with_common_tables()
+        return Begin(store, points, self._available_bytes, executor=executor, share=True)
+
     def run(
         self, store: Store, *, executor: Executor, observer: SweepObserver | None
     ) -> dict[str, str | None]:
@@ -67,8 +72,7 @@ class NamedRuns:
         """
         if not self._points:
             return {}
-        points = self._with_common_tables()
-        begin = Begin(store, points, self._available_bytes, executor=executor, share=True)
+        begin = self.begin(store, executor)
         # Written as a sweep that varies only names: `flashscape sweep --show` prints it.
         manifest: dict[str, Any] = {
             "title": "",
@@ -77,7 +81,7 @@ class NamedRuns:
             "told_by_name": [],
             "seeded": False,
             "started": time.strftime("%Y-%m-%dT%H:%M:%S%z"),
-            "points": listed(points),
+            "points": listed(begin.points),
         }
         run_points(store, manifest, begin, observer or SilentSweep())
         return {point["name"]: point["error"] for point in manifest["points"]}

@@ -13,6 +13,7 @@ from flashscape import drawing, units
 from flashscape.regions import FOUNDED
 from flashscape.sweep.design import labels, shown
 from flashscape.sweep.seeds import unsteady_seeds
+from flashscape.together import ALL
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -142,7 +143,8 @@ def _draw(sweep: Subject) -> Figure:
     if plan.frame["iops"].null_count() == len(plan.frame):
         return _draw_untimed(sweep, plan)
     groups = plan.frame.select("initiator", "kind").unique(maintain_order=True).rows()
-    groups = groups[:_GROUPS_MOST]
+    # All initiators together are drawn first.
+    groups = sorted(groups, key=lambda group: group[0] != ALL)[:_GROUPS_MOST]
     figure = Figure(figsize=(4.4 * (len(groups) + 1), 6.4), layout="constrained")
     panels = figure.subplots(2, len(groups) + 1, squeeze=False)
     figure.suptitle(sweep.title or "Sweep", x=0.01, ha="left", fontsize=10, color="#555555")

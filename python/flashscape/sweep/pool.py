@@ -112,7 +112,8 @@ class _Pool:
             assert not isinstance(task, Group)
             self._ended(task)
             self._next(worker)
-            self._watcher.ended(Ended(task, message["error"], message["cpu_seconds"]))
+            error, kind, spent = (message[key] for key in ("error", "kind", "cpu_seconds"))
+            self._watcher.ended(Ended(task, error, spent, kind))
         else:
             self._next(worker)
 
@@ -154,11 +155,12 @@ class _Pool:
                 "shared_by": len(task.points),
             }
         return {
-            "points": str(self._store.points),
+            "folder": str(self._store.path_of(str(task.key))),
             "key": task.key,
             "experiment": task.experiment.as_json(),
             "start": self._agenda.start(task),
             "tables": list(task.tables),
+            "beside": self._store.beside(str(task.key)),
         }
 
     def _bury(self, worker: WorkerProcess) -> None:

@@ -1,6 +1,7 @@
-"""The table ``reads`` of a point: arrival and latency of each counted read, in this order.
+"""Logs of requests of points, and the table ``reads``: arrival and latency of each counted read.
 
-Its runs keep a log of requests, of which only this is stored: a few bytes for each read.
+A point that is asked for ``requests`` keeps its whole log. For ``reads`` only this table of it is
+stored: a few bytes for each read, in the order of their arrival.
 """
 
 from __future__ import annotations
@@ -11,6 +12,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
+from flashscape.output import REQUESTS, no_directory
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
@@ -19,15 +22,33 @@ if TYPE_CHECKING:
 READS = "reads"
 """Name of the table. Points have it if they are asked for it; it is none of a run's."""
 
+LOG = Path(REQUESTS).stem
+"""Name of the log of requests among the tables that a point is asked for."""
+
+OF_LOGS = (READS, LOG)
+"""Names that are none of a run's tables."""
+
 
 @contextmanager
-def log_for(tables: Sequence[str]) -> Iterator[Path | None]:
-    """Provide the file of a log if the table is among these; None if it is not."""
+def log_for(tables: Sequence[str], folder: Path) -> Iterator[Path | None]:
+    """Provide the file of a log if one of these tables needs it; None if none does.
+
+    A log that is kept is in the directory of the point's results at once, as it may be large.
+    """
+    if LOG in tables:
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            log = folder / REQUESTS
+            log.unlink(missing_ok=True)
+        except OSError as error:
+            raise no_directory(folder, error) from error
+        yield log
+        return
     if READS not in tables:
         yield None
         return
-    with TemporaryDirectory(prefix="flashscape-reads-") as folder:
-        yield Path(folder) / "requests.parquet"
+    with TemporaryDirectory(prefix="flashscape-reads-") as scratch:
+        yield Path(scratch) / REQUESTS
 
 
 def table_of(log: Path) -> bytes:

@@ -6,7 +6,7 @@ import io
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from flashscape import drawing
+from flashscape import drawing, units
 from flashscape.errors import Interrupted
 from flashscape.frames import to_pandas
 from flashscape.result import Result
@@ -228,7 +228,7 @@ class Sweep:
         return html.document((), (section,), f"All columns are in {self.folder / TABLE}.")
 
     def __repr__(self) -> str:
-        counts = ", ".join(f"{count} {status}" for status, count in self.counts.items() if count)
+        counts = ", ".join(f"{count:,} {status}" for status, count in self.counts.items() if count)
         return f"<Sweep {self.title or str(self.folder)!r}: {counts}>"
 
 
@@ -238,10 +238,8 @@ class SweepInterrupted(Interrupted):
     def __init__(self, sweep: Sweep) -> None:
         counts = sweep.counts
         left = counts["open"]
-        super().__init__(
-            None,
-            f"with {len(sweep) - left} of {len(sweep)} point{'' if len(sweep) == 1 else 's'} ended",
-        )
+        of = units.many(len(sweep), "point")
+        super().__init__(None, f"with {len(sweep) - left:,} of {of} ended")
         self.sweep = sweep
         """The finished and the open points."""
         self.kept = "those are kept, and the same command goes on with the others"

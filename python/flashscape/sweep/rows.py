@@ -1,4 +1,7 @@
-"""Rows of a sweep's table, from summaries: one for each point, initiator and kind."""
+"""Rows of a sweep's table, from summaries: one for each point, initiator and kind.
+
+If several initiators issue requests of a kind, a row of all of them follows.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +15,7 @@ from flashscape.latency import KINDS, PERCENTILES
 from flashscape.quantities import is_whole, quantity
 from flashscape.steadiness import FIGURES, unsteady
 from flashscape.sweep.design import plain
+from flashscape.together import ALL, joint
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -215,13 +219,22 @@ def converted(value: Any, kind: str) -> Any:
 def _groups(summary: dict[str, Any]) -> Iterator[dict[str, Any]]:
     seconds = summary["counted_ns"] / 1e9
     untimed = is_untimed(summary)
-    for initiator in summary["initiators"]:
+    for initiator, kind, figures in _asked(summary):
+        asked = _requests(figures, seconds)
+        if untimed:
+            asked = {name: asked[name] for name in ("requests", "bytes", "unmapped")}
+        yield {"initiator": initiator, "kind": kind, **asked}
+
+
+def _asked(summary: dict[str, Any]) -> Iterator[tuple[str, str, dict[str, Any]]]:
+    """Yield initiator, kind and figures of groups with requests, then those of all initiators."""
+    initiators = summary["initiators"]
+    for initiator in initiators:
         for kind in KINDS:
             if initiator[kind]["requests"]:
-                asked = _requests(initiator[kind], seconds)
-                if untimed:
-                    asked = {name: asked[name] for name in ("requests", "bytes", "unmapped")}
-                yield {"initiator": initiator["name"], "kind": kind, **asked}
+                yield initiator["name"], kind, initiator[kind]
+    for kind, figures in joint(summary):
+        yield ALL, kind, figures
 
 
 def _requests(figures: dict[str, Any], seconds: float) -> dict[str, Any]:

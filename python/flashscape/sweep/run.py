@@ -6,7 +6,7 @@ import json
 import time
 from collections.abc import Mapping
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from flashscape import signals
 from flashscape.errors import ClusterError, ConfigError, OutputError
@@ -206,6 +206,22 @@ def run_points(
     """Run the missing points of a manifest; raise SweepInterrupted."""
     begin.fit()
     store.write(MANIFEST, _as_bytes(manifest))
+    ended = run_missing(store, begin, observer)
+    return _result(store, manifest, ended.errors, interrupted=ended.interrupted)
+
+
+class AllEnded(NamedTuple):
+    """The end of all points that were run."""
+
+    errors: dict[str, str]
+    """Errors of points, by key."""
+    kinds: dict[str, str]
+    """Types of the exceptions, by key, as far as known."""
+    interrupted: bool
+
+
+def run_missing(store: Store, begin: Begin, observer: SweepObserver) -> AllEnded:
+    """Run the points that are not in the store; raise OutputError and ClusterError."""
     desk = _Desk(observer)
     interrupted = False
     try:
@@ -223,7 +239,7 @@ def run_points(
         ) from error
     finally:
         observer.over()
-    return _result(store, manifest, desk.errors, interrupted=interrupted)
+    return AllEnded(desk.errors, desk.kinds, interrupted)
 
 
 def _result(
@@ -247,10 +263,12 @@ class _Desk:
     def __init__(self, observer: SweepObserver) -> None:
         self._observer = observer
         self.errors: dict[str, str] = {}
+        self.kinds: dict[str, str] = {}
 
     def ended(self, ended: Ended) -> None:
         if ended.error is not None:
             self.errors[str(ended.point.key)] = ended.error
+            self.kinds[str(ended.point.key)] = ended.kind
         self._observer.ended(ended)
 
     def prepared(self, prepared: Prepared) -> None:
@@ -304,7 +322,7 @@ def _as_bytes(manifest: dict[str, Any]) -> bytes:
 def _forget_failures(store: Store, points: Points) -> None:
     keys = [point.key for point in points.points if point.key is not None]
     failed = [key for key in keys if (done := store.done(key)) and done.error is not None]
-    forget_failures(store.points, failed)
+    forget_failures(store, failed)
 
 
 def _observer(progress: bool | SweepObserver) -> SweepObserver:

@@ -100,7 +100,7 @@ class Store:
         if path is None:
             path = _temporary()
         if not os.fspath(path):
-            raise OutputError("the directory for results has no name; write --out DIR (out=...)")
+            raise output.nameless()
         store = cls(Path(path))
         folder = store.folder
         made = [each for each in (folder, *folder.parents) if not each.exists()]
@@ -148,6 +148,10 @@ class Store:
     def path_of(self, key: str) -> Path:
         """Return the directory of a point's results, which need not exist."""
         return self.points / key
+
+    def beside(self, key: str) -> dict[str, str]:
+        """Return further files that are stored with a point's results, with their contents."""
+        return {}
 
     def drive_of(self, name: str) -> Path:
         """Return the file of a shared drive, which need not exist."""
@@ -205,22 +209,22 @@ class Store:
 
 
 def keep(
-    points: Path,
-    key: str,
+    folder: Path,
     result: Result,
     tables: Sequence[str],
     beside: Sequence[tuple[str, bytes]] = (),
 ) -> None:
     """Store a point's results with these tables, whole or not at all; raise OutputError.
 
-    ``beside`` has tables that are none of a run's, with their files' contents.
+    ``beside`` has further files with their contents. A log of requests in the directory is the
+    one of this result, and stays.
     """
-    more = [(f"{name}.parquet", data) for name, data in beside]
-    with Directory.claim(points / key, force=True) as directory:
+    with Directory.claim(folder, force=True) as directory:
         if tables:
-            result.write_to(directory, tables, more)
+            result.write_to(directory, tables, beside, spared=(output.REQUESTS,))
         else:
-            directory.store([*more, (output.SUMMARY, _compact(result.summary))])
+            summary = (output.SUMMARY, _compact(result.summary))
+            directory.store([*beside, summary], spared=(output.REQUESTS,))
         _forget_failure(directory)
 
 
@@ -230,20 +234,26 @@ def _forget_failure(directory: Directory) -> None:
 
 
 def keep_failure(
-    points: Path,
-    key: str,
+    folder: Path,
     error: str,
     kind: str = "",
     partial: Result | None = None,
     tables: Sequence[str] = (),
+    beside: Sequence[tuple[str, bytes]] = (),
 ) -> None:
     """Store the reason of a point's failure, with results until then; raise OutputError.
 
-    ``kind`` is the type of the exception: it may be the finding that a study expects.
+    ``kind`` is the type of the exception: it may be the finding that a study expects. ``beside``
+    has further files with their contents.
     """
-    with Directory.claim(points / key, force=True) as directory:
+    with Directory.claim(folder, force=True) as directory:
         if partial is not None:
-            keep(directory.path, PARTIAL, partial, tables)
+            keep(directory.path / PARTIAL, partial, tables)
+            log = directory.path / output.REQUESTS
+            if log.exists():
+                log.replace(directory.path / PARTIAL / output.REQUESTS)
+        for name, data in beside:
+            directory.add(name, data)
         directory.add(FAILED, _compact({"error": error, "type": kind}))
 
 
@@ -258,9 +268,9 @@ def packed(folder: Path) -> dict[str, bytes]:
     }
 
 
-def keep_packed(points: Path, key: str, files: Mapping[str, bytes]) -> None:
+def keep_packed(folder: Path, files: Mapping[str, bytes]) -> None:
     """Store a point that was stored on another machine; raise OutputError."""
-    with Directory.claim(points / key, force=True) as directory:
+    with Directory.claim(folder, force=True) as directory:
         if output.SUMMARY in files:
             directory.store(sorted(files.items(), key=lambda file: file[0] == output.SUMMARY))
             _forget_failure(directory)
@@ -268,8 +278,10 @@ def keep_packed(points: Path, key: str, files: Mapping[str, bytes]) -> None:
         inner = f"{PARTIAL}/"
         partial = {n.removeprefix(inner): f for n, f in files.items() if n.startswith(inner)}
         if partial:
-            keep_packed(directory.path, PARTIAL, partial)
-        directory.add(FAILED, files[FAILED])
+            keep_packed(directory.path / PARTIAL, partial)
+        for name, data in sorted(files.items(), key=lambda file: file[0] == FAILED):
+            if not name.startswith(inner):
+                directory.add(name, data)
 
 
 def keep_drive(file: Path, drive: Snapshot) -> None:
@@ -281,10 +293,10 @@ def keep_drive(file: Path, drive: Snapshot) -> None:
     drive.save(file, force=True)
 
 
-def forget_failures(points: Path, keys: Iterable[str]) -> None:
+def forget_failures(store: Store, keys: Iterable[str]) -> None:
     """Remove the stored failures of points that are run again."""
     for key in keys:
-        (points / key / FAILED).unlink(missing_ok=True)
+        (store.path_of(key) / FAILED).unlink(missing_ok=True)
 
 
 _kept: list[TemporaryDirectory[str]] = []

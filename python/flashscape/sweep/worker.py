@@ -208,8 +208,9 @@ def _refuse_changed(experiment: Experiment, key: str) -> None:
 
 def _ended(order: dict[str, Any], say: Callable[[dict[str, Any]], None]) -> dict[str, Any]:
     """Run a point and store its results or its failure; return the answer to the parent."""
-    points, key = Path(order["points"]), order["key"]
-    tables = [name for name in order["tables"] if name != reads.READS]
+    folder, key = Path(order["folder"]), order["key"]
+    tables = [name for name in order["tables"] if name not in reads.OF_LOGS]
+    beside = [(name, text.encode()) for name, text in order.get("beside", {}).items()]
     began = time.process_time()
     error: str | None = None
     kind, partial = "", None
@@ -217,26 +218,27 @@ def _ended(order: dict[str, Any], say: Callable[[dict[str, Any]], None]) -> dict
     try:
         experiment = _experiment(order)
         try:
-            with reads.log_for(order["tables"]) as log:
+            with reads.log_for(order["tables"], folder) as log:
                 result = _result(experiment, order["start"], _Teller(say), log)
-                beside = [] if log is None else [(reads.READS, reads.table_of(log))]
+                if log is not None and reads.READS in order["tables"]:
+                    beside.append((f"{reads.READS}.parquet", reads.table_of(log)))
         except FlashscapeError:
             # A failure from other inputs says nothing about this point.
             _refuse_changed(experiment, key)
             raise
         _refuse_changed(experiment, key)
         result.summary = _renamed(result.summary, order)
-        store.keep(points, key, result, tables, beside)
+        store.keep(folder, result, tables, beside)
     except OutputError as full:
         return {"stopped": str(full)}
     except _ChangedError as changed:
         error, lasting = str(changed), False
     except ConfigError as refused:
         # The check has accepted this point; memory may have become short since.
-        error, lasting = str(refused), False
+        error, kind, lasting = str(refused), "ConfigError", False
     except SnapshotError as damaged:
         # The check has accepted this snapshot; it may be repaired under the same header.
-        error, lasting = str(damaged), False
+        error, kind, lasting = str(damaged), "SnapshotError", False
     except TraceError as refused:
         # An error without a line is a reading error, which may not occur again.
         error, kind, lasting = str(refused), "TraceError", refused.line is not None
@@ -251,10 +253,11 @@ def _ended(order: dict[str, Any], say: Callable[[dict[str, Any]], None]) -> dict
         if partial is not None:
             partial.summary = _renamed(partial.summary, order)
         try:
-            store.keep_failure(points, key, error, kind, partial, tables)
+            store.keep_failure(folder, error, kind, partial, tables, beside)
         except OutputError as full:
             return {"stopped": str(full)}
-    return {"ended": key, "error": error, "cpu_seconds": time.process_time() - began}
+    spent = time.process_time() - began
+    return {"ended": key, "error": error, "kind": kind, "cpu_seconds": spent}
 
 
 def main() -> None:
