@@ -40,7 +40,7 @@ pub(crate) use windows::nobody_asks;
 pub use windows::notes_on_traces;
 pub use workloads::is_bounded;
 
-use crate::experiment::{Experiment, Fill, PreconditionConfig};
+use crate::experiment::{Experiment, Fill, PreconditionConfig, Shares};
 use ftl::{Layout, PoolLevel};
 use host::{Kind, Priority, WorkloadConfig};
 use nand::{CopyBackPages, Geometry, Timing};
@@ -259,11 +259,12 @@ fn check_record(experiment: &Experiment, problems: &mut Problems) {
             format!("the warm-up ({}) is not shorter than the run ({requests}): nothing would be counted", counted(warm_up, "request")),
         );
     }
-    check_precondition(&experiment.precondition, problems);
+    let sets = experiment.drive.ftl.sets.as_ref().map_or(1, |sets| sets.count());
+    check_precondition(&experiment.precondition, sets, problems);
     clones::check(experiment, problems);
 }
 
-fn check_precondition(preconditioning: &PreconditionConfig, problems: &mut Problems) {
+fn check_precondition(preconditioning: &PreconditionConfig, sets: u32, problems: &mut Problems) {
     let fills = preconditioning.fill != Fill::Empty;
     let depend_on_fill = [
         ("age", preconditioning.age.is_some()),
@@ -278,17 +279,30 @@ fn check_precondition(preconditioning: &PreconditionConfig, problems: &mut Probl
         }
         return;
     }
-    if fills && preconditioning.share.is_some_and(|share| share.fraction() == 0.0) {
+    let shares = preconditioning.share.as_ref().map_or(Vec::new(), Shares::all);
+    if fills && !shares.is_empty() && shares.iter().all(|(_, share)| share.fraction() == 0.0) {
         problems
             .push("precondition.share", "fills nothing; leave fill and age out for an empty drive");
+    }
+    if let Some(Shares::Each(shares)) = &preconditioning.share
+        && shares.len() != sets as usize
+    {
+        let [shares, sets] =
+            [(shares.len() as u32, "share"), (sets, "NVM set")].map(|(n, of)| counted(n, of));
+        problems.push(
+            "precondition.share",
+            format!("{shares} for {sets} (drive.ftl.sets); give one for each, or one for all"),
+        );
     }
     if !fills {
         for (key, _) in given {
             problems.push(format!("precondition.{key}"), "an empty drive has no data for this; set precondition.fill = \"sequential\" or \"random\"");
         }
     }
-    if preconditioning.share.is_some_and(|share| share.fraction() > 1.0) {
-        problems.push("precondition.share", "more than the whole drive");
+    for (path, share) in shares {
+        if share.fraction() > 1.0 {
+            problems.push(format!("precondition.{path}"), "more than the whole drive");
+        }
     }
     if let Some(stale) = preconditioning.stale {
         for (key, share) in [("share", stale.share), ("of_block", stale.of_block)] {

@@ -27,11 +27,11 @@ pub(crate) fn begin(
     let streams = Streams::new(experiment.run_seed());
     let mut device = kept.device_before(&experiment.drive, experiment.run_seed())?;
     device.ftl_mut().begin_streams(streams);
-    let mut preconditioned = kept.origin.preconditioned;
+    let mut preconditioned = kept.origin.preconditioned.clone();
     // A very small share of a very small drive is no unit.
-    let units = preconditioned.filled as u32;
+    let filled = preconditioned.of_sets(device.ftl().layout.set_count());
     if let Some(bounds) = clone.overwrites
-        && units > 0
+        && filled.iter().any(|units| *units > 0)
     {
         let share = streams.stream("clone.overwrites").unit();
         let age = AgeConfig {
@@ -40,7 +40,7 @@ pub(crate) fn begin(
             until_steady: false,
         };
         let choice = experiment.drive.ftl.allocation.choice;
-        let done = overwrite(device.ftl_mut(), &age, choice, units, streams, ongoing)?;
+        let done = overwrite(device.ftl_mut(), (&age, &filled), choice, streams, ongoing)?;
         let Some(done) = done else { return Ok(None) };
         preconditioned.aged += done.aged;
         preconditioned.tally = preconditioned.tally.plus(&done.tally);

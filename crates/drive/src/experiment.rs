@@ -5,6 +5,8 @@ use crate::config::DriveConfig;
 use crate::failures::FailureConfig;
 use crate::recovery::PowerCuts;
 use engine::Streams;
+use engine::ids::Id;
+use ftl::SetId;
 use host::WorkloadConfig;
 use host::config::AddressConfig;
 use schemars::JsonSchema;
@@ -70,9 +72,10 @@ pub struct PreconditionConfig {
     /// Pattern of the initial fill.
     #[serde(default)]
     pub fill: Fill,
-    /// Share of the exported space that is filled, from its beginning. Default: all of it.
+    /// Share of the exported space that is filled, from its beginning; of each NVM set, if there are
+    /// any: one for all, or a list with one for each. Default: all of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub share: Option<Share>,
+    pub share: Option<Shares>,
     /// Stale pages that the fill finds on the drive. Default: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stale: Option<StaleConfig>,
@@ -84,6 +87,38 @@ pub struct PreconditionConfig {
     /// preconditioning. Default: false. Bins are then in different phases, as after long use.
     #[serde(default)]
     pub in_step: bool,
+}
+
+/// Shares of NVM sets.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum Shares {
+    /// One for each set. (Before the other: serde takes the first that fits.)
+    Each(Vec<Share>),
+    /// One for all sets, or for a drive without sets.
+    All(Share),
+}
+
+impl Shares {
+    /// The share of a set.
+    pub fn of_set(&self, set: SetId) -> Share {
+        match self {
+            Self::Each(shares) => {
+                shares.get(set.index()).copied().unwrap_or(Share::from_percent(0))
+            }
+            Self::All(share) => *share,
+        }
+    }
+    /// All shares, each with its path below `precondition`.
+    pub fn all(&self) -> Vec<(String, Share)> {
+        match self {
+            Self::Each(shares) => (0..)
+                .zip(shares)
+                .map(|(index, share): (u32, _)| (format!("share[{index}]"), *share))
+                .collect(),
+            Self::All(share) => vec![("share".into(), *share)],
+        }
+    }
 }
 
 /// Pattern of the initial fill.

@@ -6,8 +6,8 @@ use host::{Region, WorkloadConfig};
 
 /// The namespace of an NVM set; of the whole drive without sets.
 pub fn of_set(layout: &Layout, set: SetId) -> Region {
-    let bytes = layout.exported_bytes() / u64::from(layout.set_count());
-    let offset = u64::from(set.0) * bytes;
+    let bytes = u64::from(layout.host_units_of_set(set)) * layout.unit_bytes;
+    let offset = u64::from(layout.first_unit_of_set(set).0) * layout.unit_bytes;
     Region { offset, bytes, namespace_begin: offset }
 }
 

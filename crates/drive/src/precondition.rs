@@ -3,17 +3,20 @@
 
 use crate::experiment::{AgeConfig, Fill, PreconditionConfig};
 use engine::{Stream, Streams};
-use ftl::{BinChoice, Ftl, Layout, Lpn, PoolId, Tally, Untimed};
+use ftl::{BinChoice, Ftl, Layout, Lpn, PoolId, SetId, Tally, Untimed};
 use host::config::AddressConfig;
 use host::{Scatter, Source, WorkloadConfig};
 use serde::{Deserialize, Serialize};
 use settings::Size;
 
 /// The work of preconditioning.
-#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Preconditioned {
     /// Units written to fill the drive.
     pub filled: u64,
+    /// Units of them in each NVM set.
+    #[serde(default)]
+    pub filled_of_sets: Vec<u32>,
     /// Units of pages that were laid without valid data.
     #[serde(default)]
     pub stale: u64,
@@ -25,6 +28,16 @@ pub struct Preconditioned {
     pub steady: Option<bool>,
     /// Counts of the flash's operations.
     pub tally: Tally,
+}
+
+impl Preconditioned {
+    /// Units that were filled of each NVM set. Earlier versions filled all sets alike.
+    pub fn of_sets(&self, sets: u32) -> Vec<u32> {
+        match self.filled_of_sets.is_empty() {
+            true => vec![self.filled as u32 / sets; sets as usize],
+            false => self.filled_of_sets.clone(),
+        }
+    }
 }
 
 /// Too little space for the configured preconditioning.
@@ -76,15 +89,15 @@ pub fn precondition(
 ) -> Result<Option<Preconditioned>, NoSpace> {
     let mut result = Preconditioned::default();
     let before = ftl.tally;
-    let parts = Parts::new(config, &ftl.layout);
-    let units = parts.filled();
+    let parts = filled_parts(config, &ftl.layout);
+    let units = all_units(&parts);
     let aged = config.age.as_ref().map_or(0.0, |age| age.overwrites * f64::from(units));
     let work = f64::from(units) + aged;
     let mut writer = Untimed::new(ftl, choice);
     let mut done = 0.0;
     if units > 0 && config.fill != Fill::Empty {
         let mut ongoing = |filled: u64| ongoing(filled as f64 / work);
-        if !fill(ftl, &mut writer, config, parts, &mut result, &mut ongoing)? {
+        if !fill(ftl, &mut writer, config, &parts, &mut result, &mut ongoing)? {
             return Ok(None);
         }
         done = f64::from(units);
@@ -97,7 +110,7 @@ pub fn precondition(
         if !config.in_step {
             stagger(ftl, &mut writer, aged, streams);
         }
-        if !self::age(ftl, &mut writer, age, parts, streams, &mut result, &mut ongoing)? {
+        if !self::age(ftl, &mut writer, age, &parts, streams, &mut result, &mut ongoing)? {
             return Ok(None);
         }
     }
@@ -115,55 +128,51 @@ fn stagger(ftl: &Ftl, writer: &mut Untimed, aged: f64, streams: Streams) {
     writer.stagger(ftl, &mut streams.stream("precondition.stagger"), batches as u32);
 }
 
-/// The parts of a drive that are filled and aged alike: its NVM sets, or the drive itself.
+/// A part of a drive that is filled and aged by itself: an NVM set, or the drive.
 #[derive(Clone, Copy)]
-struct Parts {
-    count: u32,
-    /// Units of each part, and the number of them that are filled.
+struct Filled {
+    /// Its first unit, and the number of units that are filled from there on.
+    first: u32,
     units: u32,
-    filled: u32,
 }
 
-impl Parts {
-    fn new(config: &PreconditionConfig, layout: &Layout) -> Self {
-        let units = layout.host_units_of_set();
-        Self { count: layout.set_count(), units, filled: filled_units(config, units) }
-    }
-    /// Parts of which so many units were filled in all.
-    fn of_filled(filled: u32, layout: &Layout) -> Self {
-        let count = layout.set_count();
-        Self { count, units: layout.host_units_of_set(), filled: filled / count }
-    }
-    /// Units that are filled in all parts.
-    fn filled(self) -> u32 {
-        self.count * self.filled
-    }
-    /// The first unit of a part.
-    fn first(self, part: u32) -> u32 {
-        part * self.units
-    }
+/// The parts of a drive, as it is filled.
+fn filled_parts(config: &PreconditionConfig, layout: &Layout) -> Vec<Filled> {
+    let of_set = |set| Filled {
+        first: layout.first_unit_of_set(set).0,
+        units: filled_units(config, layout, set),
+    };
+    layout.set_ids().map(of_set).collect()
 }
 
-/// Overwrites the first units of a drive that holds data, or of each of its NVM sets: `filled` in all. `ongoing` gets the share that is
-/// done, and stops the work by returning false, in which case `None` is returned.
+/// Units of all parts.
+fn all_units(parts: &[Filled]) -> u32 {
+    parts.iter().map(|part| part.units).sum()
+}
+
+/// Overwrites the units of a drive that were filled, or of each of its NVM sets. `ongoing` gets the share
+/// that is done, and stops the work by returning false, in which case `None` is returned.
 ///
 /// # Errors
 /// If the drive has no space.
 pub fn overwrite(
     ftl: &mut Ftl,
-    config: &AgeConfig,
+    (config, filled): (&AgeConfig, &[u32]),
     choice: BinChoice,
-    filled: u32,
     streams: Streams,
     ongoing: &mut dyn FnMut(f64) -> bool,
 ) -> Result<Option<Preconditioned>, NoSpace> {
     let mut result = Preconditioned::default();
     let before = ftl.tally;
     let mut writer = Untimed::new(ftl, choice);
-    let parts = Parts::of_filled(filled, &ftl.layout);
-    let most = (config.overwrites * f64::from(filled)).max(1.0);
+    let of_set = |(set, units): (SetId, &u32)| Filled {
+        first: ftl.layout.first_unit_of_set(set).0,
+        units: *units,
+    };
+    let parts: Vec<Filled> = ftl.layout.set_ids().zip(filled).map(of_set).collect();
+    let most = (config.overwrites * f64::from(all_units(&parts))).max(1.0);
     let mut ongoing = |aged: f64| ongoing(aged / most);
-    let done = age(ftl, &mut writer, config, parts, streams, &mut result, &mut ongoing)?;
+    let done = age(ftl, &mut writer, config, &parts, streams, &mut result, &mut ongoing)?;
     result.tally = ftl.tally.since(&before);
     Ok(done.then_some(result))
 }
@@ -173,7 +182,7 @@ fn fill(
     ftl: &mut Ftl,
     writer: &mut Untimed,
     config: &PreconditionConfig,
-    parts: Parts,
+    parts: &[Filled],
     result: &mut Preconditioned,
     ongoing: &mut dyn FnMut(u64) -> bool,
 ) -> Result<bool, NoSpace> {
@@ -181,10 +190,10 @@ fn fill(
     if let Some(stale) = config.stale {
         writer.lay_stale(ftl, stale.share.fraction(), stale.of_block.fraction());
     }
-    let units = u64::from(parts.filled);
-    let order = (config.fill == Fill::Random).then(|| Scatter::new(units));
-    for part in 0..parts.count {
-        let first = parts.first(part);
+    let mut done = 0;
+    for Filled { first, units } in parts.iter().copied().filter(|part| part.units > 0) {
+        let units = u64::from(units);
+        let order = (config.fill == Fill::Random).then(|| Scatter::new(units));
         let mut at = 0u64;
         while at < units {
             let end = (at + SLICE).min(units);
@@ -194,13 +203,15 @@ fn fill(
                     .try_for_each(|place| writer.write(ftl, Lpn(first + order.of(place) as u32)))?,
             }
             at = end;
-            if !ongoing(u64::from(part) * units + at) {
+            if !ongoing(done + at) {
                 return Ok(false);
             }
         }
+        done += units;
     }
     writer.flush(ftl)?;
-    result.filled = u64::from(parts.filled());
+    result.filled = u64::from(all_units(parts));
+    result.filled_of_sets = parts.iter().map(|part| part.units).collect();
     let laid = writer.end_stale().map_err(|bin| NoSpace::Stale(bin.0))?;
     result.stale = laid * u64::from(ftl.layout.units_per_batch);
     let erases = ftl.tally.since(&before).erases;
@@ -210,26 +221,26 @@ fn fill(
     Ok(true)
 }
 
-/// Units that the configuration fills, of so many of a drive or of an NVM set.
-pub fn filled_units(config: &PreconditionConfig, host_units: u32) -> u32 {
+/// Units that the configuration fills of an NVM set, or of a drive without sets.
+pub fn filled_units(config: &PreconditionConfig, layout: &Layout, set: SetId) -> u32 {
     if config.fill == Fill::Empty {
         return 0;
     }
-    let share = config.share.map_or(1.0, |share| share.fraction());
-    (f64::from(host_units) * share) as u32
+    let share = config.share.as_ref().map_or(1.0, |share| share.of_set(set).fraction());
+    (f64::from(layout.host_units_of_set(set)) * share) as u32
 }
 
 fn age(
     ftl: &mut Ftl,
     writer: &mut Untimed,
     config: &AgeConfig,
-    parts: Parts,
+    parts: &[Filled],
     streams: Streams,
     result: &mut Preconditioned,
     ongoing: &mut dyn FnMut(f64) -> bool,
 ) -> Result<bool, NoSpace> {
     let mut addresses = Addresses::of_parts(config, parts, ftl.layout.unit_bytes, streams);
-    let units = parts.filled();
+    let units = all_units(parts);
     let most = (config.overwrites * f64::from(units)) as u64;
     let quarter = u64::from(units).div_ceil(4);
     let mut history: Vec<f64> = Vec::new();
@@ -294,24 +305,37 @@ enum Addresses {
     Uniform(Stream, u32),
     /// Drawn as by a workload whose requests are one unit each.
     Pattern(Box<Source>, u64),
-    /// Drawn for each part in turn, the next of which is given.
-    OfParts(Vec<Self>, Parts, u32),
+    /// Drawn for each part in turn, as often as it has units.
+    OfParts(Vec<OfPart>),
 }
+
+/// Addresses of a part.
+struct OfPart {
+    addresses: Addresses,
+    part: Filled,
+    /// Its turn comes when this is the least.
+    due: u64,
+}
+
+/// The distance of two turns of a part of one unit.
+const TURN: u64 = 1 << 48;
 
 /// Number of writes by which the prefetch of map entries is ahead.
 const AHEAD: usize = 16;
 
 impl Addresses {
     /// Each part has random numbers of its own.
-    fn of_parts(config: &AgeConfig, parts: Parts, unit_bytes: u64, streams: Streams) -> Self {
-        if parts.count == 1 {
-            return Self::new(config, parts.filled, unit_bytes, streams);
+    fn of_parts(config: &AgeConfig, parts: &[Filled], unit_bytes: u64, streams: Streams) -> Self {
+        if let [whole] = parts {
+            return Self::new(config, whole.units, unit_bytes, streams);
         }
-        let of = |part| {
-            let own = streams.of_part(&format!("precondition.set-{part}"));
-            Self::new(config, parts.filled, unit_bytes, own)
+        let of = |(number, part): (usize, &Filled)| {
+            let own = streams.of_part(&format!("precondition.set-{number}"));
+            let addresses = Self::new(config, part.units, unit_bytes, own);
+            OfPart { addresses, part: *part, due: 0 }
         };
-        Self::OfParts((0..parts.count).map(of).collect(), parts, 0)
+        let filled = parts.iter().enumerate().filter(|(_, part)| part.units > 0);
+        Self::OfParts(filled.map(of).collect())
     }
 
     fn new(config: &AgeConfig, units: u32, unit_bytes: u64, streams: Streams) -> Self {
@@ -338,10 +362,10 @@ impl Addresses {
                 let request = source.next().expect("no trace").expect("it never stops");
                 Lpn((request.command.offset / *unit_bytes) as u32)
             }
-            Self::OfParts(addresses, parts, next) => {
-                let part = *next;
-                *next = if part + 1 == parts.count { 0 } else { part + 1 };
-                Lpn(parts.first(part) + addresses[part as usize].draw().0)
+            Self::OfParts(parts) => {
+                let next = parts.iter_mut().min_by_key(|of| of.due).expect("something is filled");
+                next.due += TURN / u64::from(next.part.units);
+                Lpn(next.part.first + next.addresses.draw().0)
             }
         }
     }

@@ -147,7 +147,10 @@ impl Prepared {
             return Err(RunError::Unfit(faults));
         }
         let (device, preconditioned) = match experiment.cloned {
-            None => (snapshot.device(&experiment.drive, experiment.seed)?, origin.preconditioned),
+            None => {
+                let device = snapshot.device(&experiment.drive, experiment.seed)?;
+                (device, origin.preconditioned.clone())
+            }
             Some(clone) => match clones::begin(experiment, clone, snapshot, ongoing)? {
                 Some(begun) => begun,
                 None => return Ok(None),
@@ -245,7 +248,7 @@ pub fn preparation(experiment: &Experiment) -> Option<Value> {
     forget(&mut awake["ftl"], "tasks");
     forget(&mut awake["ftl"], "pressure");
     if let Some(sets) = &drive.ftl.sets {
-        awake["ftl"]["sets"] = json!([sets.channels, sets.dies]);
+        awake["ftl"]["sets"] = json!((sets.channels, sets.dies, &sets.parts));
     }
     ASLEEP_OF_GC.iter().for_each(|key| forget(&mut awake["ftl"]["gc"], key));
     if drive.ftl.gc.pacing != Pacing::HostRate {

@@ -356,7 +356,7 @@ fn suspension_wear(drives: &[&Ftl], nand: &NandConfig) -> Value {
 }
 
 fn precondition(history: &History) -> Value {
-    let done = history.preconditioned;
+    let done = &history.preconditioned;
     let snapshot = history.snapshot.as_ref().map(|origin| {
         json!({
             "flashscape": origin.flashscape,

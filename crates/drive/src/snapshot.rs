@@ -65,7 +65,7 @@ impl Snapshot {
             title: title.map(str::to_owned),
             seed,
             drive: drive.clone(),
-            preconditioned: history.preconditioned,
+            preconditioned: history.preconditioned.clone(),
             ran_ns,
             erases: ftl.tally.erases,
             mapped_units: ftl.mapped_units(),

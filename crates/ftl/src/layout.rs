@@ -8,7 +8,7 @@ use crate::allocation::PoolLevel;
 use crate::config::{FtlConfig, ParityConfig};
 use crate::gc::Gain;
 use crate::ids::{Batch, BinId, BlockId, Lpn, PoolId, Ppn, SetId};
-use crate::pools::{pool_of_bin, pools};
+use crate::pools::{Pools, pool_of_bin, pools};
 use crate::sets::Sets;
 use crate::streams::Stream;
 use crate::stripes::Stripes;
@@ -75,8 +75,8 @@ pub struct Layout {
     pools: Vec<Vec<BinId>>,
     pool_of_bin: Column<BinId, PoolId>,
     stripe: Divisor,
-    /// Pools of a set; of the drive without sets.
-    pools_of_set: Divisor,
+    /// Pools of the drive.
+    all_pools: Divisor,
     units_per_block: Divisor,
     blocks_per_bin: Divisor,
     batch: Divisor,
@@ -112,16 +112,19 @@ impl Layout {
         let bins = geometry.planes() / planes_per_bin / lanes;
         let blocks_per_bin = geometry.blocks_per_plane * (planes_per_bin / planes);
         let physical = u128::from(bins) * u128::from(blocks_per_bin) * u128::from(units_per_block);
-        let sets = u128::from(config.sets.as_ref().map_or(1, |sets| sets.count()));
-        let logical = exported / u128::from(unit) / sets * sets;
+        let logical = exported / u128::from(unit);
         let stripe = config.allocation.stripe.map_or(units_per_batch * unit, |size| size.bytes());
         sound(Self::space_faults(physical, [logical, 0], stripe, unit))?;
-        let mut pools = pools(geometry, planes_per_bin, config);
+        let of_planes = config.sets.as_ref().map(|sets| sets.of_planes(geometry));
+        let Pools { bins: mut pools, of_pools } =
+            pools(geometry, planes_per_bin, config, of_planes.as_deref());
+        let sets = of_planes.map(|of_planes| Sets::new(logical as u64, &of_planes, of_pools));
+        let logical = sets.as_ref().map_or(logical as u32, Sets::all_units);
+        sound(Self::faults_of_sets(sets.as_ref(), &pools))?;
         let superblocks = Self::superblocks(geometry, config, &mut pools);
-        let stripes = Self::stripes(config, pools.len(), logical as u32, (stripe / unit) as u32)?;
-        let pools_of_set = pools.len() as u32 / sets as u32;
+        let stripes = Self::stripes(config, pools.len(), logical, (stripe / unit) as u32)?;
         let layout = Self {
-            sets: config.sets.as_ref().map(|of| of.of_units(logical as u32, pools_of_set)),
+            sets,
             stripes: None,
             superblocks,
             lanes,
@@ -135,9 +138,9 @@ impl Layout {
             rows_per_batch: rows_per_batch as u32,
             batches_per_block,
             bins,
-            host_units: logical as u32,
-            map_units: logical as u32,
-            pools_of_set: Divisor::new(pools_of_set),
+            host_units: logical,
+            map_units: logical,
+            all_pools: Divisor::new(pools.len() as u32),
             pool_of_bin: pool_of_bin(&pools, bins),
             pools,
             stripe: Divisor::new((stripe / unit) as u32),
@@ -295,23 +298,13 @@ impl Layout {
     fn set_faults(geometry: &Geometry, config: &FtlConfig) -> Vec<Fault> {
         let Some(sets) = &config.sets else { return Vec::new() };
         let mut faults = sets.faults(geometry);
-        let planes = [config.allocation.bin.pool(), PoolLevel::Channel]
-            .map(|level| Self::planes_in(geometry, level));
-        let of_set = planes[1] / sets.dies.max(1);
-        if faults.is_empty() && !of_set.is_multiple_of(planes[0]) {
+        let in_bin =
+            Self::planes_in(geometry, config.allocation.bin.pool()).max(config.block_planes);
+        let is_in_one = |planes: &[SetId]| planes.iter().all(|set| *set == planes[0]);
+        if faults.is_empty() && !sets.of_planes(geometry).chunks(in_bin as usize).all(is_in_one) {
             faults.push((
                 "allocation.bin",
-                "a bin lies in one NVM set (sets); choose a lower level, or fewer parts of the dies"
-                    .into(),
-            ));
-        }
-        // Pools of a package are alike only if a set has whole packages, or a package whole sets.
-        let package = Self::planes_in(geometry, PoolLevel::Package);
-        let divides = of_set.is_multiple_of(package) || package.is_multiple_of(of_set);
-        if faults.is_empty() && config.allocation.pool == PoolLevel::Package && !divides {
-            faults.push((
-                "allocation.pool",
-                "a border between NVM sets (sets.dies) lies inside some packages and not inside others; choose another level, or other parts of the dies"
+                "a bin lies in one NVM set (sets); choose a lower level, or other parts of the flash"
                     .into(),
             ));
         }
@@ -321,6 +314,34 @@ impl Layout {
             if is_given {
                 faults.push((key, "does not lie in NVM sets yet; leave it out, or sets".into()));
             }
+        }
+        faults
+    }
+
+    /// Faults of the pools of NVM sets, and of what sets export.
+    fn faults_of_sets(sets: Option<&Sets>, pools: &[Vec<BinId>]) -> Vec<Fault> {
+        let mut faults = Vec::new();
+        let Some(sets) = sets else { return faults };
+        let all = (0..sets.count()).map(SetId);
+        let of_set = |set: SetId| {
+            let first = sets.first_pool(set).index();
+            &pools[first..first + sets.pools(set).get() as usize]
+        };
+        let is_alike =
+            |set: &SetId| of_set(*set).iter().all(|pool| pool.len() == of_set(*set)[0].len());
+        if !all.clone().all(|set| is_alike(&set)) {
+            faults.push((
+                "allocation.pool",
+                "a border between NVM sets (sets) lies inside some pools and not inside others; choose another level, or other parts of the flash"
+                    .into(),
+            ));
+        }
+        if all.clone().any(|set| sets.units(set) == 0) {
+            faults.push((
+                "over_provisioning",
+                "an NVM set exports less than a mapping unit; export more, or give it more flash"
+                    .into(),
+            ));
         }
         faults
     }
@@ -447,30 +468,47 @@ impl Layout {
         if let Some(sets) = &self.sets {
             return self.pool_in_set(sets, lpn);
         }
-        PoolId(self.pools_of_set.split(self.stripe.quotient(lpn.0)).1)
+        PoolId(self.all_pools.split(self.stripe.quotient(lpn.0)).1)
     }
     fn pool_in_set(&self, sets: &Sets, lpn: Lpn) -> PoolId {
         let (set, unit) = sets.split(lpn);
-        let place = self.pools_of_set.split(self.stripe.quotient(unit.0)).1;
+        let place = sets.pools(set).split(self.stripe.quotient(unit.0)).1;
         PoolId(sets.first_pool(set).0 + place)
     }
     /// Number of NVM sets; 1 if the drive is not cut into sets.
     pub fn set_count(&self) -> u32 {
-        self.sets.map_or(1, |sets| sets.count())
+        self.sets.as_ref().map_or(1, Sets::count)
     }
-    /// Logical units that hosts may address in each NVM set; in the drive without sets.
-    pub fn host_units_of_set(&self) -> u32 {
-        self.sets.map_or(self.host_units, |sets| sets.units())
+    /// Logical units that hosts may address in an NVM set; in the drive without sets.
+    pub fn host_units_of_set(&self, set: SetId) -> u32 {
+        self.sets.as_ref().map_or(self.host_units, |sets| sets.units(set))
+    }
+    /// The first logical unit of an NVM set.
+    pub fn first_unit_of_set(&self, set: SetId) -> Lpn {
+        self.sets.as_ref().map_or(Lpn(0), |sets| sets.first_unit(set))
+    }
+    /// The share of the drive's flash that an NVM set has.
+    pub fn share_of_set(&self, set: SetId) -> f64 {
+        let all = f64::from(self.bins * self.planes_per_bin * self.lanes);
+        self.sets.as_ref().map_or(1.0, |sets| f64::from(sets.planes(set)) / all)
+    }
+    /// Bins of an NVM set; of the drive without sets.
+    pub fn bin_count_of_set(&self, set: SetId) -> u32 {
+        self.pools_of(set).map(|pool| self.bins_of(pool).len() as u32).sum()
+    }
+    /// All NVM sets; one if the drive is not cut into sets.
+    pub fn set_ids(&self) -> impl Iterator<Item = SetId> + use<> {
+        (0..self.set_count()).map(SetId)
     }
     /// The NVM set of a logical unit; the first one without sets.
     #[inline]
     pub fn set_of(&self, lpn: Lpn) -> SetId {
-        self.sets.map_or(SetId(0), |sets| sets.split(lpn).0)
+        self.sets.as_ref().map_or(SetId(0), |sets| sets.split(lpn).0)
     }
     /// The NVM set of an address; the last one for its end.
     #[inline]
     pub fn set_at(&self, offset: u64) -> SetId {
-        self.sets.map_or(SetId(0), |sets| {
+        self.sets.as_ref().map_or(SetId(0), |sets| {
             let units = (offset / self.unit_bytes).min(u64::from(self.host_units - 1));
             sets.split(Lpn(units as u32)).0
         })
@@ -478,17 +516,20 @@ impl Layout {
     /// The NVM set of a pool.
     #[inline]
     pub fn set_of_pool(&self, pool: PoolId) -> SetId {
-        self.sets.map_or(SetId(0), |sets| sets.of_pool(pool))
+        self.sets.as_ref().map_or(SetId(0), |sets| sets.of_pool(pool))
     }
     /// The NVM set of a bin.
     #[inline]
     pub fn set_of_bin(&self, bin: BinId) -> SetId {
-        self.sets.map_or(SetId(0), |sets| sets.of_pool(self.pool_of_bin(bin)))
+        self.sets.as_ref().map_or(SetId(0), |sets| sets.of_pool(self.pool_of_bin(bin)))
     }
     /// The pools of an NVM set; of the whole drive without sets.
     pub fn pools_of(&self, set: SetId) -> impl Iterator<Item = PoolId> + use<> {
-        let pools = self.pools_of_set.get();
-        (set.0 * pools..(set.0 + 1) * pools).map(PoolId)
+        let (first, pools) = match &self.sets {
+            Some(sets) => (sets.first_pool(set).0, sets.pools(set).get()),
+            None => (0, self.all_pools.get()),
+        };
+        (first..first + pools).map(PoolId)
     }
     /// The pool that a bin belongs to.
     #[inline]
@@ -500,10 +541,17 @@ impl Layout {
         if let Some(stripes) = &self.stripes {
             return stripes.units_of(pool);
         }
-        let (stripe, pools) = (self.stripe.get(), self.pools_of_set.get());
-        let units = self.sets.map_or(self.map_units, |sets| sets.units());
+        let stripe = self.stripe.get();
+        let (units, pools, place) = match &self.sets {
+            Some(sets) => {
+                let set = sets.of_pool(pool);
+                let place = pool.0 - sets.first_pool(set).0;
+                (sets.units(set), sets.pools(set).get(), place)
+            }
+            None => (self.map_units, self.all_pools.get(), pool.0),
+        };
         let (rounds, rest) = (units / (stripe * pools), units % (stripe * pools));
-        rounds * stripe + rest.saturating_sub(pool.0 % pools * stripe).min(stripe)
+        rounds * stripe + rest.saturating_sub(place * stripe).min(stripe)
     }
 
     /// The block of a physical unit and the unit's place in it.

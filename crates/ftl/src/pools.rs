@@ -85,23 +85,30 @@ pub(crate) fn pools(
     geometry: &Geometry,
     planes_per_bin: u32,
     config: &FtlConfig,
-) -> Vec<Vec<BinId>> {
+    set_of_plane: Option<&[SetId]>,
+) -> Pools {
     let counts = Counts::new(geometry, planes_per_bin);
-    let set_of = |at: Place| {
-        let die = at.package * geometry.dies_per_package + at.die;
-        config.sets.as_ref().map_or(SetId(0), |sets| sets.of_die(geometry, at.channel, die))
-    };
+    let set_of =
+        |bin: BinId| set_of_plane.map_or(SetId(0), |sets| sets[(bin.0 * planes_per_bin) as usize]);
     let allocation = &config.allocation;
     // Each pool by its set and the turn of its first bin.
     let mut first_turns = BTreeMap::new();
     let mut pools: BTreeMap<(SetId, u32), Vec<BinId>> = BTreeMap::new();
     for turn in 0..counts.drive {
         let at = counts.in_turn(turn, &allocation.order);
-        let key = (set_of(at), first_of_pool(allocation.pool, geometry.gang_channels, at));
+        let bin = counts.bin(at);
+        let key = (set_of(bin), first_of_pool(allocation.pool, geometry.gang_channels, at));
         let first = *first_turns.entry(key).or_insert(turn);
-        pools.entry((key.0, first)).or_default().push(counts.bin(at));
+        pools.entry((key.0, first)).or_default().push(bin);
     }
-    pools.into_values().collect()
+    let of_pools = pools.keys().map(|(set, _)| *set).collect();
+    Pools { bins: pools.into_values().collect(), of_pools }
+}
+
+/// The bins of each pool, and the NVM set of each pool.
+pub(crate) struct Pools {
+    pub bins: Vec<Vec<BinId>>,
+    pub of_pools: Vec<SetId>,
 }
 
 /// The pool of each bin.

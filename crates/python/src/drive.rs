@@ -7,6 +7,7 @@ use crate::plan::{Inner, Plan};
 use crate::snapshot::Snapshot;
 use drive::device::Window;
 use drive::horizon::{LATEST, LinkLoad};
+use drive::namespaces;
 use drive::results;
 use drive::starvation::Watch;
 use drive::{Device, Experiment, History, Prepared, RunError};
@@ -349,8 +350,8 @@ impl Drive {
         let layout = &self.plan.checked.layout;
         if layout.set_at(offset) != layout.set_at(offset + bytes - 1) {
             return Err(PyValueError::new_err(format!(
-                "offset {offset} with length {bytes} lies in two NVM sets, each of which has {} bytes",
-                layout.exported_bytes() / u64::from(layout.set_count())
+                "offset {offset} with length {bytes} lies in two NVM sets; the first of them ends at {}",
+                namespaces::of_set(layout, layout.set_at(offset)).end().unwrap_or(u64::MAX)
             )));
         }
         Ok(Command { kind, offset, bytes })

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
 
 from flashscape import interruptions, units, written
@@ -141,18 +142,38 @@ def _superblocks(superblocks: dict[str, Any], durations: dict[str, Any]) -> list
 
 def _sets(sets: dict[str, Any]) -> list[tuple[str, str]]:
     each = sets["count"] // sets["endurance_groups"]
-    channels = units.many(sets["channels"], "channel")
+    rows = [("sets", f"{sets['count']:,}")]
+    for numbers, of in _alike(sets["each"]):
+        flash = (
+            f"{units.many(of['planes'], 'plane')} of {units.many(of['dies'], 'die')} "
+            f"on {units.many(of['channels'], 'channel')}"
+        )
+        rows += [
+            (
+                f"{numbers}: namespace",
+                f"{units.size(of['exported_bytes'])} ({of['exported_bytes']:,} B)",
+            ),
+            ("  spare space", units.size(of["spare_bytes"])),
+            ("  flash", flash),
+            ("  pools", f"{of['pools']:,}"),
+            ("  bins", f"{of['bins']:,}"),
+        ]
     return [
-        ("sets, each as below", f"{sets['count']:,}"),
-        ("namespace", f"{units.size(sets['exported_bytes'])} ({sets['exported_bytes']:,} B)"),
-        ("spare space", units.size(sets["spare_bytes"])),
-        ("flash", f"{channels} of {units.many(sets['dies_per_channel'], 'die')}"),
-        ("pools", f"{sets['pools']:,}"),
-        ("bins", f"{sets['bins']:,}"),
-        ("write buffer", units.size(sets["buffer_bytes"])),
+        *rows,
+        ("write buffer of each", units.size(sets["buffer_bytes"])),
         *_recovery(sets["read_recovery_levels"]),
         ("endurance groups", f"{sets['endurance_groups']:,} of {units.many(each, 'set')}"),
     ]
+
+
+def _alike(each: list[dict[str, Any]]) -> list[tuple[str, dict[str, Any]]]:
+    """Return sets with equal figures together, each with the numbers of the sets."""
+    numbers: dict[str, list[int]] = {}
+    for number, of in enumerate(each, 1):
+        numbers.setdefault(json.dumps(of), []).append(number)
+    if len(numbers) == 1:
+        return [("each", each[0])]
+    return [(f"set {', '.join(map(str, own))}", json.loads(of)) for of, own in numbers.items()]
 
 
 def _recovery(levels: list[int] | None) -> list[tuple[str, str]]:

@@ -164,9 +164,10 @@ impl ArrayConfig {
     }
 }
 
-/// Bytes of a member: of an NVM set, or of a drive without sets.
-fn member_bytes(layout: &Layout) -> u64 {
-    layout.exported_bytes() / u64::from(layout.set_count())
+/// Bytes of a member: of the smallest NVM set, or of a drive without sets.
+pub fn member_bytes(layout: &Layout) -> u64 {
+    let units = layout.set_ids().map(|set| layout.host_units_of_set(set)).min();
+    u64::from(units.expect("a drive is a set")) * layout.unit_bytes
 }
 
 fn depth() -> u32 {

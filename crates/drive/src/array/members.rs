@@ -1,5 +1,7 @@
 //! Members of an array: a drive each, or an NVM set of a drive.
 
+use crate::namespaces;
+use engine::ids::Id;
 use engine::typed_id;
 use ftl::{Layout, SetId};
 use host::Command;
@@ -11,19 +13,21 @@ typed_id! {
     pub struct MemberId;
 }
 
-/// Members of an array whose drives have this many NVM sets, of so many bytes.
-#[derive(Clone, Copy, Debug)]
+/// Members of an array whose drives have this many NVM sets.
+#[derive(Clone, Debug)]
 pub struct Members {
     sets: u32,
     count: u32,
-    bytes: u64,
+    /// First byte of each NVM set in its drive.
+    begins: Vec<u64>,
 }
 
 impl Members {
     /// The members of so many drives.
     pub fn new(drives: u32, layout: &Layout) -> Self {
         let sets = layout.set_count();
-        Self { sets, count: drives * sets, bytes: layout.exported_bytes() / u64::from(sets) }
+        let begins = layout.set_ids().map(|set| namespaces::of_set(layout, set).offset);
+        Self { sets, count: drives * sets, begins: begins.collect() }
     }
     /// Number of members.
     pub fn count(&self) -> u32 {
@@ -36,6 +40,6 @@ impl Members {
     /// The command that a member's drive gets for one of the array.
     pub fn command(&self, member: MemberId, command: Command) -> Command {
         let (_, set) = self.place(member);
-        Command { offset: command.offset + u64::from(set.0) * self.bytes, ..command }
+        Command { offset: command.offset + self.begins[set.index()], ..command }
     }
 }

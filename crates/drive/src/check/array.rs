@@ -1,7 +1,7 @@
 //! Arrays: plans that fit their members, and what does not know of arrays.
 
 use crate::array::Chunks;
-use crate::array::config::{ArrayConfig, CacheConfig, PlanConfig};
+use crate::array::config::{ArrayConfig, CacheConfig, PlanConfig, member_bytes};
 use crate::config::Durability;
 use crate::experiment::Experiment;
 use ftl::Layout;
@@ -154,7 +154,7 @@ fn check_chunk(array: &ArrayConfig, layout: &Layout, problems: &mut Problems) {
     let unit = layout.unit_bytes;
     if chunk.bytes() == 0 || !chunk.bytes().is_multiple_of(unit) {
         problems.push("array.plan.chunk", no_units(chunk, unit));
-    } else if chunk.bytes() > layout.exported_bytes() / u64::from(layout.set_count()) {
+    } else if chunk.bytes() > member_bytes(layout) {
         problems.push(
             "array.plan.chunk",
             format!("{chunk} is more than a member of the array has; choose smaller chunks"),

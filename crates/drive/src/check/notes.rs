@@ -16,7 +16,9 @@ pub fn notes(
 ) -> Vec<String> {
     let mut notes = Vec::new();
     let is_empty = match start {
-        Start::New => filled_units(&experiment.precondition, layout.host_units) == 0,
+        Start::New => {
+            layout.set_ids().all(|set| filled_units(&experiment.precondition, layout, set) == 0)
+        }
         Start::Unknown => false,
         Start::Found(found) => found.mapped_units == 0,
     };

@@ -55,10 +55,11 @@ pub fn derived(
 ) -> Option<Value> {
     let limit = experiment.drive.ftl.pressure?;
     let level = experiment.drive.concurrency.program;
-    let sets = layout.set_count();
     let command = (layout.row_bytes() / geometry.page_bytes) as u32;
     let planes = geometry.planes_in(level).unwrap_or(1).max(command);
-    let units = geometry.planes() / planes / sets;
+    let of_set = |set| (f64::from(geometry.planes()) * layout.share_of_set(set)).round() as u32;
+    let least = layout.set_ids().map(of_set).min().expect("a drive is a set");
+    let units = least / planes;
     let most = limit.programs.min(units);
     let bytes = f64::from(most) * layout.row_bytes() as f64;
     Some(json!({

@@ -1,10 +1,11 @@
 //! NVM sets: workloads that name theirs, and what does not know of sets.
 
 use crate::experiment::Experiment;
-use ftl::{BackgroundBegins, Blocking, Layout, PartialWrites};
+use ftl::{BackgroundBegins, Blocking, Layout, PartialWrites, SetId};
 use nand::Geometry;
 use serde_json::{Value, json};
 use settings::{Problems, counted};
+use std::collections::BTreeSet;
 
 /// Refuses workloads that name no set of the drive, and what would join the sets.
 pub fn check(
@@ -40,13 +41,18 @@ pub fn check(
             Some(_) => {}
         }
     }
-    if sets.channels > 1
-        && !(geometry.channels / sets.channels).is_multiple_of(geometry.gang_channels)
-    {
+    if divides_gangs(&sets.of_planes(geometry), geometry) {
         let gang = counted(geometry.gang_channels, "channel");
-        problems.push("drive.ftl.sets.channels", format!("a gang of {gang} (drive.geometry.gang) would lie in several sets; choose fewer parts"));
+        problems.push("drive.ftl.sets", format!("a gang of {gang} (drive.geometry.gang) would lie in several sets; choose fewer parts of the channels"));
     }
     check_beside(experiment, problems);
+}
+
+/// True if the channels of a gang differ in their sets.
+fn divides_gangs(of_planes: &[SetId], geometry: &Geometry) -> bool {
+    let channel = geometry.planes_per_channel() as usize;
+    let gangs = of_planes.chunks(channel * geometry.gang_channels as usize);
+    gangs.into_iter().any(|gang| gang.chunks(channel).any(|of| of != &gang[..channel]))
 }
 
 /// Refuses what does not know of sets yet.
@@ -73,22 +79,33 @@ fn check_beside(experiment: &Experiment, problems: &mut Problems) {
     }
 }
 
-/// Shares of each NVM set, which are the same for all; `None` without sets.
+/// Shares of each NVM set; `None` without sets.
 pub fn derived(experiment: &Experiment, layout: &Layout, geometry: &Geometry) -> Option<Value> {
-    let (drive, sets) = (&experiment.drive, layout.sets.as_ref()?);
-    let cut = drive.ftl.sets.as_ref()?;
-    let exported = u64::from(sets.units()) * layout.unit_bytes;
-    let physical = u64::from(layout.physical_units()) / u64::from(sets.count()) * layout.unit_bytes;
-    let dies = geometry.dies_per_package * geometry.packages_per_channel;
+    let (drive, cut) = (&experiment.drive, experiment.drive.ftl.sets.as_ref()?);
+    let of_planes = cut.of_planes(geometry);
+    let of_set = |set: SetId| {
+        let own = (0..geometry.planes()).filter(|plane| of_planes[*plane as usize] == set);
+        let in_each =
+            |planes: u32| own.clone().map(|plane| plane / planes).collect::<BTreeSet<_>>();
+        let exported = u64::from(layout.host_units_of_set(set)) * layout.unit_bytes;
+        let physical = u64::from(layout.bin_count_of_set(set))
+            * u64::from(layout.blocks_per_bin())
+            * u64::from(layout.units_per_block())
+            * layout.unit_bytes;
+        json!({
+            "exported_bytes": exported,
+            "physical_bytes": physical,
+            "spare_bytes": physical - exported,
+            "channels": in_each(geometry.planes_per_channel()).len(),
+            "dies": in_each(geometry.planes_per_die).len(),
+            "planes": own.clone().count(),
+            "pools": layout.pools_of(set).count(),
+            "bins": layout.bin_count_of_set(set),
+        })
+    };
     Some(json!({
-        "count": sets.count(),
-        "exported_bytes": exported,
-        "physical_bytes": physical,
-        "spare_bytes": physical - exported,
-        "channels": geometry.channels / cut.channels,
-        "dies_per_channel": dies / cut.dies,
-        "pools": layout.pool_count() / sets.count(),
-        "bins": layout.bins / sets.count(),
+        "count": layout.set_count(),
+        "each": layout.set_ids().map(of_set).collect::<Vec<_>>(),
         "buffer_bytes": u64::from(drive.buffer.units(layout)) * layout.unit_bytes,
         "endurance_groups": cut.endurance_groups,
         "read_recovery_levels": cut.read_recovery_levels,

@@ -162,9 +162,17 @@ pub fn shortage(experiment: &Experiment, ftl: &Ftl) -> Option<(&'static str, Str
     short_with(&full(layout)).and_then(|_| short_with(&footprint_by_set(experiment, ftl)))
 }
 
+/// Logical units of an NVM set; of the drive without sets with those that the drive itself writes.
+fn map_units_of_set(layout: &Layout, set: SetId) -> u32 {
+    match layout.sets.is_some() {
+        true => layout.host_units_of_set(set),
+        false => layout.map_units,
+    }
+}
+
 /// The units of each NVM set, or of the drive without sets.
 fn full(layout: &Layout) -> Vec<u32> {
-    vec![layout.map_units / layout.set_count(); layout.set_count() as usize]
+    layout.set_ids().map(|set| map_units_of_set(layout, set)).collect()
 }
 
 fn shortage_of(
@@ -251,9 +259,10 @@ fn pools(
             bad
         }
     };
-    let units = u128::from(layout.map_units / layout.set_count());
     let share = |pool: PoolId| {
-        let footprint = footprint[layout.set_of_pool(pool).0 as usize];
+        let set = layout.set_of_pool(pool);
+        let units = u128::from(map_units_of_set(layout, set));
+        let footprint = footprint[set.0 as usize];
         (u128::from(layout.map_units_of(pool)) * u128::from(footprint)).div_ceil(units) as u64
     };
     let worst = |pool: PoolId| {
@@ -321,17 +330,17 @@ impl Pool {
 /// numbers; all are counted when the drive is started ([`shortage`]).
 fn footprint(experiment: &Experiment, layout: &Layout, start: Start<'_>) -> Vec<u32> {
     let written = written_units(experiment, layout);
-    let in_set = layout.host_units_of_set();
     // All units that the drive itself writes may hold data.
     let own = layout.map_units - layout.host_units;
-    let of_set = |set: u32| {
-        let first = set * in_set;
+    let of_set = |set: SetId| {
+        let in_set = layout.host_units_of_set(set);
+        let first = layout.first_unit_of_set(set).0;
         let within = |units: &Range<u32>| units.start.max(first)..units.end.min(first + in_set);
         let mut written: Vec<_> =
             written.iter().map(within).filter(|units| !units.is_empty()).collect();
         let units = match start {
             Start::New => {
-                written.push(first..first + filled_units(&experiment.precondition, in_set));
+                written.push(first..first + filled_units(&experiment.precondition, layout, set));
                 united(written)
             }
             // It may be full.
@@ -340,7 +349,7 @@ fn footprint(experiment: &Experiment, layout: &Layout, start: Start<'_>) -> Vec<
         };
         units.min(in_set) + own
     };
-    (0..layout.set_count()).map(of_set).collect()
+    layout.set_ids().map(of_set).collect()
 }
 
 /// The number of units in at least one of the ranges.
@@ -408,7 +417,10 @@ fn footprint_by_set(experiment: &Experiment, ftl: &Ftl) -> Vec<u32> {
         let is_own = *lpn >= ftl.layout.host_units;
         is_written || is_own || ftl.lookup(Lpn(*lpn)).is_some()
     };
-    let in_set = ftl.layout.map_units / ftl.layout.set_count();
-    let of_set = |set: u32| (set * in_set..(set + 1) * in_set).filter(holds).count() as u32;
-    (0..ftl.layout.set_count()).map(of_set).collect()
+    let of_set = |set: SetId| {
+        let first = ftl.layout.first_unit_of_set(set).0;
+        let units = first..first + map_units_of_set(&ftl.layout, set);
+        units.filter(holds).count() as u32
+    };
+    ftl.layout.set_ids().map(of_set).collect()
 }

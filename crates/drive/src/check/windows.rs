@@ -12,7 +12,7 @@ pub use traces::notes as notes_on_traces;
 use super::beside::refuse;
 use crate::experiment::Experiment;
 use ftl::{Blocking, Layout, ScrubTask, WindowsConfig};
-use rates::bytes_between;
+use rates::least_bytes_between;
 use serde_json::{Value, json};
 use settings::{Problems, Time};
 
@@ -167,7 +167,7 @@ pub fn derived(experiment: &Experiment, layout: &Layout) -> Option<Value> {
         })
     });
     let write = u64::from(layout.units_per_batch) * layout.unit_bytes;
-    let bytes = bytes_between(experiment, layout);
+    let bytes = least_bytes_between(experiment, layout);
     Some(json!({
         "dtwin_time_maximum_ns": ns(windows.dtwin),
         "dtwin_reads_typical": windows.reads,

@@ -83,7 +83,8 @@ fn check_depths(experiment: &Experiment, problems: &mut Problems) {
 fn check_age(experiment: &Experiment, layout: &Layout, problems: &mut Problems) {
     let Some(age) = &experiment.precondition.age else { return };
     // A fill of nothing is refused elsewhere.
-    let units = filled_units(&experiment.precondition, layout.host_units_of_set()).max(1);
+    let of_set = |set| filled_units(&experiment.precondition, layout, set);
+    let units = layout.set_ids().map(of_set).filter(|units| *units > 0).min().unwrap_or(1);
     let probe = host::WorkloadConfig {
         name: "age".into(),
         reads: Some(settings::Share::from_percent(0)),

@@ -6,6 +6,7 @@ use crate::config::DriveConfig;
 use crate::measure::Measured;
 use ftl::{BlockId, BlockState, Ftl, SetId, Tally};
 use serde_json::{Value, json};
+use std::ops::Range;
 
 /// Figures of each endurance group of a drive, numbered from 1. A drive without groups is one. The
 /// drive's sets follow the `first` one among those that were measured.
@@ -20,7 +21,8 @@ pub fn groups(ftl: &Ftl, drive: &DriveConfig, measured: &Measured, first: u32) -
         figures["group"] = (group + 1).into();
         figures["sets"] = own.map(|set| set + 1).collect::<Vec<_>>().into();
         figures["percentage_used"] = json!(blocks.percentage_used(drive.nand.endurance));
-        figures["available_spare"] = json!(blocks.available_spare(ftl, each));
+        figures["available_spare"] =
+            json!(blocks.available_spare(ftl, group * each..(group + 1) * each));
         figures["erase_count"] = spread(&blocks.erases);
         figures
     };
@@ -60,11 +62,14 @@ impl Blocks {
         (endurance > 0 && !self.erases.is_empty()).then(|| 100.0 * mean / f64::from(endurance))
     }
 
-    /// Available Spare: what blocks hold beside the logical units of so many sets, in percent of what it
-    /// was when the drive was new.
-    fn available_spare(&self, ftl: &Ftl, sets: u32) -> f64 {
+    /// Available Spare: what blocks hold beside the logical units of some sets, in percent of what it was
+    /// when the drive was new.
+    fn available_spare(&self, ftl: &Ftl, sets: Range<u32>) -> f64 {
         let layout = &ftl.layout;
-        let data = f64::from(layout.map_units / layout.set_count() * sets);
+        let data: f64 = match &layout.sets {
+            Some(of) => sets.map(|set| f64::from(of.units(SetId(set)))).sum(),
+            None => f64::from(layout.map_units),
+        };
         let spare = |blocks: f64| blocks * f64::from(layout.units_per_block()) - data;
         let now = self.erases.len() as f64;
         100.0 * (spare(now) / spare(now + f64::from(self.retired))).max(0.0)

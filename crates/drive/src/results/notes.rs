@@ -39,7 +39,7 @@ pub fn notes(run: &Run, experiment: &Experiment, checked: &Checked, steady: &Val
     notes.extend(super::scrub::note(run, experiment));
     notes.extend(super::windows::notes(std::iter::once(run.device()), experiment));
     notes.extend(no_erase(measured, &[run.device().ftl()], experiment));
-    notes.extend(not_aged(run.history().preconditioned));
+    notes.extend(not_aged(&run.history().preconditioned));
     notes.extend(unsettled(measured, run.outages(), steady));
     notes.extend(super::closed_loop::notes(measured, experiment, run.device()));
     notes.extend(overloads(run.backlogs()));
@@ -59,7 +59,7 @@ pub fn of_array(
     notes.extend(nothing_counted(measured));
     notes.extend(super::windows::notes(run.drives().devices.iter(), experiment));
     notes.extend(no_erase(measured, &drives, experiment));
-    notes.extend(not_aged(run.drives().histories[0].preconditioned));
+    notes.extend(not_aged(&run.drives().histories[0].preconditioned));
     notes.extend(unsettled(measured, &[], steady));
     notes.extend(super::closed_loop::notes(measured, experiment, &run.drives().devices[0]));
     notes.extend(overloads(run.backlogs()));
@@ -139,7 +139,7 @@ fn no_erase(measured: &Measured, drives: &[&Ftl], experiment: &Experiment) -> Op
     })
 }
 
-fn not_aged(done: Preconditioned) -> Option<String> {
+fn not_aged(done: &Preconditioned) -> Option<String> {
     if done.steady != Some(false) {
         return None;
     }

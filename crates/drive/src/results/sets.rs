@@ -15,7 +15,7 @@ pub fn of_run(run: &Run, measured: &Measured) -> Value {
         let tally = measured.tally_of(set);
         json!({
             "set": set.0 + 1,
-            "exported_bytes": bytes(sets.units()),
+            "exported_bytes": bytes(sets.units(set)),
             "programmed_bytes": tally.units.iter().sum::<u64>() * layout.unit_bytes,
             "write_amplification": amplification(&tally),
             "collected_blocks": tally.collected,

@@ -45,7 +45,10 @@ fn layout(drive: &DriveConfig) -> [(&'static str, Value); 21] {
         ("drive.ftl.over_provisioning", units.map_or(Value::Null, |n| format!("{n} units").into())),
         ("drive.ftl.summary_page", ftl.summary_page.into()),
         ("drive.ftl.parity.width", json!(ftl.parity.map(|parity| parity.width))),
-        ("drive.ftl.sets", json!(ftl.sets.as_ref().map(|sets| [sets.channels, sets.dies]))),
+        (
+            "drive.ftl.sets",
+            json!(ftl.sets.as_ref().map(|sets| (sets.channels, sets.dies, &sets.parts))),
+        ),
         ("drive.ftl.superblock.dies", json!(ftl.superblock.map(|superblock| superblock.dies))),
         ("drive.ftl.allocation.bin", json!(allocation.bin)),
         ("drive.ftl.allocation.pool", json!(allocation.pool)),

@@ -107,7 +107,7 @@ fn ageing_is_drawn_between_its_bounds_and_bad_blocks_stay() {
     let kept = shared();
     let factory = bad_blocks(&prepared(&mixed(&[]), None));
     assert!(!factory.is_empty(), "there are bad blocks to keep");
-    let before = kept.origin.preconditioned;
+    let before = kept.origin.preconditioned.clone();
     let mut shares = Vec::new();
     for number in 1..=200 {
         let begun = Prepared::done_before(&clone(number, Some((0.5, 2.5))), &kept).unwrap();

@@ -340,7 +340,7 @@ fn small_drives_are_aged_until_steady_and_others_say_that_they_are_not() {
             set("run.audit", "false"),
         ];
         let run = run(&experiment(&age("200.0"), &overrides));
-        let done = run.history().preconditioned;
+        let done = run.history().preconditioned.clone();
         println!("{planes} planes, {blocks} blocks of {pages} pages: {done:?}");
         assert_eq!(done.steady, Some(true), "{planes} planes, {blocks} blocks of {pages} pages");
     }

@@ -96,6 +96,82 @@ fn a_set_is_the_same_whether_others_work_or_idle() {
     }
 }
 
+/// One channel beside three.
+const UNEQUAL: &str = "{ parts = [{ channels = [2] }, { channels = [0, 1, 3] }] }";
+
+#[test]
+fn sets_of_chosen_flash_are_the_same_whether_others_work_or_idle() {
+    for (own, other) in [(1, 2), (2, 1)] {
+        for more in [vec![], vec![set("buffer.durability", "capacitor")]] {
+            let overrides = drive(UNEQUAL, &more);
+            let digest = |texts: &[String]| {
+                let run = run_fast(&experiment(&texts.concat(), &overrides));
+                (run.device().digest_of(SetId(own - 1)), run)
+            };
+            let (alone, _) = digest(&[load("one", own, 4)]);
+            let (beside, run) = digest(&[load("one", own, 4), load("other", other, 32)]);
+            assert_eq!(alone, beside, "set {own}, {more:?}");
+            let collected = [0, 1].map(|set| run.device().ftl().tally_of(SetId(set)).collected);
+            assert!(collected.iter().all(|blocks| *blocks > 100), "{collected:?}");
+        }
+    }
+}
+
+/// Sets of which one has a plane of each die and the other the other plane: they share dies.
+#[test]
+fn sets_inside_dies_wait_for_their_commands() {
+    let more = [set("geometry.planes_per_die", 2), set("geometry.dies_per_package", 1)];
+    let overrides = drive("{ parts = [{ planes = [0] }, { planes = [1] }] }", &more);
+    let (alone, _) = first_set(&[load("one", 1, 1)], &overrides);
+    let (beside, _) = first_set(&[load("one", 1, 1), load("other", 2, 32)], &overrides);
+    let [alone, beside] = [&alone, &beside].map(|run| mean_ns(run, 0, Kind::Read));
+    assert!(beside > 1.5 * alone, "{alone} {beside}");
+}
+
+#[test]
+fn sets_of_chosen_flash_export_by_their_size() {
+    let run = run_fast(&experiment(&load("one", 2, 1), &drive(UNEQUAL, &[])));
+    let layout = &run.device().ftl().layout;
+    // 16 MiB in units of 4 KiB on four channels.
+    assert_eq!([0, 1].map(|set| layout.host_units_of_set(SetId(set))), [1_024, 3_072]);
+    // Its namespace ends 12 MiB behind its beginning.
+    let beyond = load("one", 2, 1) + "region = { offset = \"4 MiB\", size = \"8200 KiB\" }\n";
+    let refused = try_experiment(&beyond, &drive(UNEQUAL, &[])).expect_err("it is refused");
+    let expected = "workload[0].region: reaches beyond its NVM set, which exports 12 MiB";
+    assert!(refused.contains(expected), "{refused}");
+    // Ageing overwrites all sets as often: half of the units, and the fill.
+    let written = [0, 1].map(|set| {
+        let aged =
+            Run::new(&experiment(&load("one", 1, 1), &drive(UNEQUAL, &[])), &[None], &mut |_| true);
+        let run = aged.unwrap().expect("nobody interrupts it");
+        run.device().ftl().tally_of(SetId(set)).units[Source::Host as usize]
+    });
+    let close = |found: u64, expected: u64| found.abs_diff(expected) <= 1;
+    assert!(close(written[0], 1_536) && close(written[1], 4_608), "{written:?}");
+}
+
+#[test]
+fn each_set_may_be_filled_differently() {
+    let shares = [set("precondition.share", "['25 %', '0 %']")];
+    assert_eq!(filled(UNEQUAL, &shares), [256, 0]);
+    assert_eq!(filled(UNEQUAL, &[set("precondition.share", "'50 %'")]), [512, 1_536]);
+    let refused = |share: &str| {
+        let given = drive(UNEQUAL, &[set("precondition.share", share)]);
+        try_experiment(&load("one", 1, 1), &given).expect_err("it is refused")
+    };
+    for (share, expected) in [
+        (
+            "['25 %']",
+            "precondition.share: 1 share for 2 NVM sets (drive.ftl.sets); give one for each",
+        ),
+        ("['25 %', '101 %']", "precondition.share[1]: more than the whole drive"),
+        ("['0 %', '0 %']", "precondition.share: fills nothing"),
+    ] {
+        let problems = refused(share);
+        assert!(problems.contains(expected), "{expected}: {problems}");
+    }
+}
+
 #[test]
 fn limits_of_programs_are_of_each_set() {
     for (programs, durability) in [(1, "none"), (3, "none"), (1, "capacitor"), (3, "capacitor")] {
@@ -243,8 +319,9 @@ fn filled(cut: &str, more: &[Override]) -> Vec<u32> {
     let run = run.unwrap().expect("nobody interrupts it");
     let ftl = run.device().ftl();
     let of = |set: SetId| {
-        let units = ftl.layout.host_units_of_set();
-        (set.0 * units..(set.0 + 1) * units).filter(|lpn| ftl.lookup(Lpn(*lpn)).is_some()).count()
+        let first = ftl.layout.first_unit_of_set(set).0;
+        let units = first..first + ftl.layout.host_units_of_set(set);
+        units.filter(|lpn| ftl.lookup(Lpn(*lpn)).is_some()).count()
     };
     (0..ftl.layout.set_count()).map(|set| of(SetId(set)) as u32).collect()
 }

@@ -89,7 +89,7 @@ fn a_run_from_a_snapshot_is_the_run_that_preconditions_itself() {
             assert_eq!(run.device().ftl().erase_counts(), direct.device().ftl().erase_counts());
         }
         let origin = info(&file.0).unwrap();
-        let by_itself = direct.history().preconditioned;
+        let by_itself = direct.history().preconditioned.clone();
         assert_eq!(origin.preconditioned.aged, by_itself.aged);
         assert_eq!(origin.mapped_units, 768);
     }

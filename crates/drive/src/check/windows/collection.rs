@@ -6,7 +6,7 @@ use crate::check::space::spare_if_full;
 use crate::config::Durability;
 use crate::experiment::Experiment;
 use crate::namespaces;
-use ftl::Layout;
+use ftl::{Layout, SetId};
 use host::config::AddressConfig;
 use host::{Region, WorkloadConfig};
 use nand::{Geometry, Timing};
@@ -88,7 +88,7 @@ impl Cycle {
         let written: f64 = of_set().filter_map(|of| mean_rate(of, unit)).sum::<f64>() * seconds;
         let steady = of_set().filter(|of| of.bursts.is_none());
         let written_between = steady.filter_map(|of| written_in(of, between, unit)).sum();
-        let sets = f64::from(layout.set_count());
+        let share = layout.share_of_set(SetId(set));
         let row = (layout.row_bytes() / geometry.page_bytes) as u32;
         let units =
             |level| f64::from(geometry.planes() / geometry.planes_in(level).unwrap_or(1).max(row));
@@ -104,11 +104,12 @@ impl Cycle {
             between,
             written,
             written_between,
-            erased: units(concurrency.erase) / sets * block * 1e9
+            erased: units(concurrency.erase) * share * block * 1e9
                 / timing.erase.total().as_ns() as f64,
-            programmed: units(concurrency.program) / sets * layout.row_bytes() as f64 * 1e9
+            programmed: units(concurrency.program) * share * layout.row_bytes() as f64 * 1e9
                 / program_ns(timing, layout),
-            under_way: f64::from(layout.bins) / sets
+            under_way: f64::from(layout.bins)
+                * share
                 * f64::from(layout.units_per_block())
                 * unit as f64,
         })
@@ -135,7 +136,7 @@ impl Cycle {
         let for_erases = (self.between - self.written_between / self.programmed).max(0.0);
         let lacks = self.written - for_erases * self.erased - self.under_way;
         let physical = f64::from(layout.physical_units()) * layout.unit_bytes as f64;
-        lacks * (seconds / self.seconds).floor() > physical / f64::from(layout.set_count())
+        lacks * (seconds / self.seconds).floor() > physical * layout.share_of_set(SetId(self.set))
     }
 
     fn note(&self, experiment: &Experiment, layout: &Layout) -> Option<String> {

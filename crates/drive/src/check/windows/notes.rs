@@ -1,7 +1,7 @@
 //! Notes on windows that are allowed but often not intended.
 
 use super::collection;
-use super::rates::{asked_dtwin, bytes_between, mean_bytes, writes_share};
+use super::rates::{asked_dtwin, least_bytes_between, mean_bytes, writes_share};
 use crate::config::Durability;
 use crate::experiment::Experiment;
 use ftl::Layout;
@@ -38,7 +38,7 @@ fn in_vain(experiment: &Experiment, layout: &Layout) -> Vec<String> {
     let (mut notes, host) = (Vec::new(), asked_dtwin(experiment));
     let Some(of_drive) = &experiment.drive.ftl.windows else { return notes };
     let write = u64::from(layout.units_per_batch) * layout.unit_bytes;
-    let typical = bytes_between(experiment, layout) / write;
+    let typical = least_bytes_between(experiment, layout) / write;
     if let Some(threshold) = of_drive.writes_threshold.filter(|threshold| *threshold >= typical) {
         notes.push(format!("drive.ftl.windows.writes_threshold ({threshold}) is not less than DTWIN Writes Typical of windows that begin at the background threshold ({typical}): their warning comes at the beginning"));
     }

@@ -1,27 +1,34 @@
 //! Bytes that hosts write in windows at a known rate, and the space that windows can count on.
 
 use crate::experiment::Experiment;
-use ftl::{Layout, Thresholds};
+use ftl::{Layout, SetId, Thresholds};
 use host::WorkloadConfig;
 use host::config::SizeConfig;
 use settings::{Problems, Time};
 
 /// Bytes that hosts can write to an NVM set between the background threshold, at which collection goes
-/// on, and the foreground one: what deterministic windows can count on.
-pub fn bytes_between(experiment: &Experiment, layout: &Layout) -> u64 {
+/// on, and the foreground one: what its deterministic windows can count on.
+pub fn bytes_between(experiment: &Experiment, layout: &Layout, set: u32) -> u64 {
     let [foreground, background, _] = Thresholds::new(&experiment.drive.ftl.gc, layout).in_blocks();
-    let blocks = u64::from(background.saturating_sub(foreground)) * u64::from(layout.bins);
-    blocks / u64::from(layout.set_count())
+    let bins = layout.bin_count_of_set(SetId(set));
+    u64::from(background.saturating_sub(foreground))
+        * u64::from(bins)
         * u64::from(layout.data_units(ftl::Stream::Host))
         * layout.unit_bytes
+}
+
+/// The same for the NVM set that has the least.
+pub fn least_bytes_between(experiment: &Experiment, layout: &Layout) -> u64 {
+    let of_sets = (0..layout.set_count()).map(|set| bytes_between(experiment, layout, set));
+    of_sets.min().expect("a drive is a set")
 }
 
 /// Refuses deterministic windows in which the known rate of writes fills the space that collection keeps
 /// free before: what lies between the background threshold, at which it goes on, and the foreground one.
 pub fn check(experiment: &Experiment, layout: &Layout, problems: &mut Problems) {
     let Some((key, dtwin)) = asked_dtwin(experiment) else { return };
-    let bytes = bytes_between(experiment, layout);
     for set in 0..layout.set_count() {
+        let bytes = bytes_between(experiment, layout, set);
         let written = written_to(experiment, layout, set, dtwin.span().as_secs_f64());
         if written > bytes as f64 {
             problems.push(key, format!(

@@ -27,9 +27,10 @@ pub fn notes(
     let Some(found) = written(experiment, layout, workload, (survey, dtwin.span()))? else {
         return Ok(None);
     };
-    let room = bytes_between(experiment, layout) as f64;
+    let set = workload.nvm_set.unwrap_or(1) - 1;
+    let room = bytes_between(experiment, layout, set) as f64;
     let seconds = dtwin.span().as_secs_f64();
-    let beside = written_to(experiment, layout, workload.nvm_set.unwrap_or(1) - 1, seconds);
+    let beside = written_to(experiment, layout, set, seconds);
     let [mean, most] = [found.mean_in(seconds), found.most as f64].map(|bytes| bytes + beside);
     if most <= room {
         return Ok(None);

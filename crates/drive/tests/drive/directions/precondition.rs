@@ -22,7 +22,7 @@ fn mapped(scene: &Scene) -> [u64; 3] {
 
 /// Number of units that were written to age the drive.
 fn aged(scene: &Scene) -> u64 {
-    let done = scene.run().history().preconditioned;
+    let done = scene.run().history().preconditioned.clone();
     assert_eq!(done.filled + done.aged, done.tally.units[Source::Host as usize]);
     done.aged
 }

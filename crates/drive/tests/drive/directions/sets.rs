@@ -35,6 +35,15 @@ fn spread(scene: &Scene) -> [u64; 2] {
     [channels.len() as u64, dies.len() as u64]
 }
 
+/// Planes that hold the first 16 pages.
+fn planes(scene: &Scene) -> u64 {
+    let mut bench = scene.bench();
+    bench.alone(Kind::Write, 0, 16 * PAGE);
+    let ftl = bench.device.ftl();
+    let bin = |lpn| ftl.layout.bin(ftl.layout.block(ftl.lookup(Lpn(lpn)).expect("it is written")));
+    (0..16).map(bin).collect::<BTreeSet<_>>().len() as u64
+}
+
 /// Units that hosts have written to each set.
 fn written(scene: &Scene) -> [u64; 2] {
     let run = scene.run();
@@ -65,6 +74,34 @@ pub fn cases() -> Vec<Case> {
             .see("channels and dies of 16 pages", spread)
             .left_out([2, 4])
             .under([("2", [2, 2])]),
+        case("drive.ftl.sets.parts.channels")
+            .at("drive.ftl.sets.parts")
+            .given(&of("{ parts = [{ channels = [0] }, { channels = [1, 2, 3] }] }"))
+            .text(load)
+            .see("channels and dies of 16 pages", spread)
+            .under([
+                ("[{ channels = [0] }, { channels = [1, 2, 3] }]", [1, 2]),
+                ("[{ channels = [0, 1, 3] }, { channels = [2] }]", [3, 6]),
+            ]),
+        case("drive.ftl.sets.parts.dies")
+            .at("drive.ftl.sets.parts")
+            .given(&of("{ parts = [{ dies = [0], channels = [0] }, { dies = [1], channels = [0] }, { channels = [1, 2, 3] }] }"))
+            .text(load)
+            .see("channels and dies of 16 pages", spread)
+            .under([
+                ("[{ dies = [0], channels = [0] }, { dies = [1], channels = [0] }, { dies = [0, 1], channels = [1, 2, 3] }]", [1, 1]),
+                ("[{ dies = [0, 1], channels = [0] }, { dies = [0], channels = [1, 2, 3] }, { dies = [1], channels = [1, 2, 3] }]", [1, 2]),
+            ]),
+        case("drive.ftl.sets.parts.planes")
+            .at("drive.ftl.sets.parts")
+            .given(&of("{ parts = [{ planes = [0] }, { planes = [1, 2, 3] }] }"))
+            .given(&[set("geometry.planes_per_die", 4)])
+            .text(load)
+            .see("planes of 16 pages", planes)
+            .under([
+                ("[{ planes = [0] }, { planes = [1, 2, 3] }]", 8),
+                ("[{ planes = [0, 2, 3] }, { planes = [1] }]", 16),
+            ]),
         case("drive.ftl.sets.endurance_groups")
             .given(&of("{ channels = 4 }"))
             .text(load)
