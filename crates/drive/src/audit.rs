@@ -11,11 +11,13 @@
 //! Tokens are combined by XOR as data is for parity: over all units that the drive holds they must
 //! equal the XOR of the hosts' writes.
 //!
-//! It costs 8 bytes for each physical unit and 16 for each logical one.
+//! It costs 8 bytes for each physical unit and 16 for each logical one; with subunits 8 more for each
+//! logical one.
 
 mod durable;
 mod power;
 mod rows;
+mod subunits;
 mod ticket;
 mod tokens;
 
@@ -29,6 +31,7 @@ use ftl::{Batch, BlockId, Ftl, Layout, Lpn, Ppn, StripeId};
 use host::{Command, Kind};
 use std::collections::BTreeMap;
 use std::ops::Range;
+use subunits::Subunits;
 use tokens::{BEFORE, InRam, check_stripe, has_data, merged, order, trimmed, written, xor};
 
 // ---- the account --------------------------------------------------------------
@@ -59,6 +62,8 @@ pub struct Audit {
     queued: Span,
     /// Data that must survive a power cut, if there may be one.
     durable: Option<Box<Durable>>,
+    /// Subunits that hold data, if the drive knows of them.
+    subunits: Option<Box<Subunits>>,
 }
 
 impl Audit {
@@ -83,6 +88,7 @@ impl Audit {
             since: Instant::START,
             queued: Span::ZERO,
             durable: None,
+            subunits: Subunits::new(ftl).map(Box::new),
         };
         for lpn in (0..layout.host_units).map(Lpn) {
             if let Some(ppn) = ftl.lookup(lpn) {
@@ -183,7 +189,15 @@ impl Audit {
         let start = u64::from(lpn.0) * layout.unit_bytes;
         let whole = command.offset <= start && command.end() >= start + layout.unit_bytes;
         let before = self.newest[lpn];
-        let complete = if whole || !has_data(before) { token } else { merged(token, before) };
+        let part = layout.in_unit(lpn, command.offset, command.end());
+        let is_complete = match &self.subunits {
+            Some(subunits) => subunits.is_complete(lpn, part),
+            None => whole,
+        };
+        let complete = if is_complete || !has_data(before) { token } else { merged(token, before) };
+        if let Some(subunits) = &mut self.subunits {
+            subunits.take_in(lpn, part, complete);
+        }
         self.take_in(ticket, lpn, complete, false);
         token
     }
@@ -206,7 +220,25 @@ impl Audit {
     pub fn trimmed(&mut self, kind: Kind, ticket: &mut AuditTicket, lpn: Lpn) {
         let token = trimmed(self.next_order);
         self.next_order += 1;
+        if let Some(subunits) = &mut self.subunits {
+            subunits.trim(lpn);
+        }
         self.take_in(ticket, lpn, token, kind == Kind::Trim);
+    }
+    /// Notes that a part of a unit is trimmed. If nothing is left of it, the unit must be trimmed.
+    #[cold]
+    pub fn trimmed_part(
+        &mut self,
+        ftl: &Ftl,
+        command: Command,
+        ticket: &mut AuditTicket,
+        lpn: Lpn,
+    ) {
+        let part = ftl.layout.in_unit(lpn, command.offset, command.end());
+        let subunits = self.subunits.as_mut().expect("the drive knows of subunits");
+        if subunits.trim_part(ftl, lpn, part) && has_data(self.newest[lpn]) {
+            ticket.emptied.push(lpn);
+        }
     }
     fn take_in(&mut self, ticket: &mut AuditTicket, lpn: Lpn, token: u64, is_trim: bool) {
         self.replace(lpn, token);
@@ -239,8 +271,11 @@ impl Audit {
         );
         assert!(ticket.at <= now, "audit: {command:?} completes before it was submitted");
         let taken_in = ticket.tokens.iter().map(|(lpn, _)| lpn.0);
+        let mut expected: Vec<u32> = to_take_in(layout, command).collect();
+        expected.extend(ticket.emptied.iter().map(|lpn| lpn.0));
+        expected.sort_unstable();
         assert!(
-            taken_in.eq(to_take_in(layout, command)),
+            taken_in.eq(expected),
             "audit: {command:?} completes with {:?} taken in",
             ticket.tokens
         );
@@ -383,6 +418,9 @@ impl Audit {
         self.check_content(lpn, token, "a program");
         self.place(layout, ppn);
         self.on_flash[ppn] = token;
+        if let Some(subunits) = &mut self.subunits {
+            subunits.program(lpn, ppn, token);
+        }
         if let Some(durable) = &mut self.durable {
             durable.ended(lpn, token, self.acknowledged[lpn]);
         }
@@ -415,6 +453,9 @@ impl Audit {
         );
         self.place(layout, to);
         self.on_flash[to] = token;
+        if let Some(subunits) = &mut self.subunits {
+            subunits.copy(from, to);
+        }
     }
     /// Checks that a copy-back moves an odd page to an odd one or an even page to an even one, and
     /// passes over one page at most.
@@ -480,6 +521,7 @@ impl Audit {
             ));
         }
         self.check_parity(ftl, &apart)?;
+        self.subunits.as_ref().map_or(Ok(()), |subunits| subunits.finish(ftl))?;
         let mut blocks = (0..ftl.layout.blocks()).map(BlockId);
         blocks.try_for_each(|block| self.check_rows(ftl, block))?;
         let stripes = ftl.layout.stripes;

@@ -118,6 +118,9 @@ fn check_all(
     array::check(experiment, &layout, &mut problems);
     sets::check(experiment, &geometry, &layout, &mut problems);
     suspension::check_backlog(drive, &layout, &mut problems);
+    if let Some(parts) = &experiment.precondition.parts {
+        parts.check(&layout, &mut problems);
+    }
     workloads::check(experiment, &layout, &mut problems);
     levels::check(experiment, &mut problems);
     windows::check(experiment, &layout, &mut problems);
@@ -269,13 +272,14 @@ fn check_precondition(preconditioning: &PreconditionConfig, sets: u32, problems:
     let depend_on_fill = [
         ("age", preconditioning.age.is_some()),
         ("share", preconditioning.share.is_some()),
+        ("parts", preconditioning.parts.is_some()),
         ("stale", preconditioning.stale.is_some()),
         ("in_step", preconditioning.in_step),
     ];
     let mut given = depend_on_fill.into_iter().filter(|(_, is_given)| *is_given);
     if preconditioning.snapshot.is_some() {
         if fills || given.next().is_some() {
-            problems.push("precondition.snapshot", "the drive of a snapshot is filled and aged already; leave fill, share, stale, age and in_step out, or the snapshot");
+            problems.push("precondition.snapshot", "the drive of a snapshot is filled and aged already; leave fill, share, parts, stale, age and in_step out, or the snapshot");
         }
         return;
     }

@@ -3,6 +3,7 @@
 use crate::array::config::ArrayConfig;
 use crate::config::DriveConfig;
 use crate::failures::FailureConfig;
+use crate::precondition::PartsConfig;
 use crate::recovery::PowerCuts;
 use engine::Streams;
 use engine::ids::Id;
@@ -76,6 +77,9 @@ pub struct PreconditionConfig {
     /// any: one for all, or a list with one for each. Default: all of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub share: Option<Shares>,
+    /// Parts of the filled units that hold data. Needs `drive.ftl.subunit`. Default: all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parts: Option<PartsConfig>,
     /// Stale pages that the fill finds on the drive. Default: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stale: Option<StaleConfig>,

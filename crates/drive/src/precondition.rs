@@ -1,11 +1,14 @@
 //! Preconditioning: fills and ages a drive without simulated time, with the firmware that the run
 //! will use.
 
+mod parts;
+
 use crate::experiment::{AgeConfig, Fill, PreconditionConfig};
 use engine::{Stream, Streams};
 use ftl::{BinChoice, Ftl, Layout, Lpn, PoolId, SetId, Tally, Untimed};
 use host::config::AddressConfig;
 use host::{Scatter, Source, WorkloadConfig};
+pub use parts::PartsConfig;
 use serde::{Deserialize, Serialize};
 use settings::Size;
 
@@ -113,6 +116,9 @@ pub fn precondition(
         if !self::age(ftl, &mut writer, age, &parts, streams, &mut result, &mut ongoing)? {
             return Ok(None);
         }
+    }
+    if let Some(parts) = config.parts {
+        parts::mark(ftl, parts, streams);
     }
     if config.in_step {
         writer.align(ftl).map_err(|bin| NoSpace::Step(bin.0))?;

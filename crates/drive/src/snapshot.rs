@@ -16,7 +16,7 @@ pub use fit::unfit;
 
 use crate::check::Found;
 use crate::config::DriveConfig;
-use crate::device::Device;
+use crate::device::{Device, keep_metadata};
 use crate::history::History;
 use file::Kept;
 use ftl::Ftl;
@@ -121,7 +121,7 @@ impl Snapshot {
     pub(crate) fn device_before(&self, config: &DriveConfig, seed: u64) -> Result<Device, Damaged> {
         let mut ftl = self.firmware()?;
         ftl.reconfigure(&config.ftl, config.nand.endurance);
-        ftl.keep_metadata(config.recovery.is_some());
+        keep_metadata(&mut ftl, config);
         Ok(Device::with_firmware(config, ftl, seed))
     }
 

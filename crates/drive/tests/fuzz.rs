@@ -97,12 +97,13 @@ fn campaign() {
         Some("scrubbing") => Some("\ntask = \"own\""),
         Some("pressure") => Some("\npressure = {"),
         Some("tasks") => Some("\ntasks = {"),
+        Some("subunits") => Some("\nsubunit = "),
         _ => None,
     };
     let only = only.filter(|_| has.is_none()).map(|only| {
         let known = Kind::ALL.into_iter().find(|kind| kind.name() == only);
         known.expect(
-            "FLASHSCAPE_FUZZ_ONLY is drive, trace, text, failures, faults, superblocks, sets, windows, array, scrubbing, pressure or tasks",
+            "FLASHSCAPE_FUZZ_ONLY is drive, trace, text, failures, faults, superblocks, sets, windows, array, scrubbing, pressure, subunits or tasks",
         )
     });
     let campaign = Campaign {

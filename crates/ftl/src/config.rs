@@ -38,6 +38,11 @@ pub struct FtlConfig {
     /// controller.
     #[serde(default)]
     pub partial_writes: PartialWrites,
+    /// Parts of a mapping unit of which the map knows whether the host has written them: a bit for
+    /// each. A write of a part then reads the rest only if some of it holds data. Default: the map
+    /// knows only whether a unit has data.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub subunit: Option<Size>,
     /// Share of the flash that the host does not see.
     pub over_provisioning: OverProvisioning,
     /// Parity over logical stripes, with which the drive can rebuild a unit without reading it.
@@ -88,6 +93,10 @@ impl FtlConfig {
     /// Time to compute parity, or a mapping unit from the rest of its stripe.
     pub fn xor(&self) -> Span {
         self.parity.and_then(|parity| parity.xor).map_or(Span::ZERO, |xor| xor.span())
+    }
+    /// Parts of a mapping unit of which the map knows whether they hold data; 1 if it knows of none.
+    pub(crate) fn subunits(&self) -> u32 {
+        self.subunit.map_or(1, |subunit| (self.unit.bytes() / subunit.bytes()) as u32)
     }
     /// True if updates of stripes do not wait for flash that garbage collection has reserved.
     pub fn flushes_round_gc(&self) -> bool {

@@ -71,7 +71,7 @@ impl Ftl {
     /// of erases that a block endures; 0 means any number.
     pub fn new(layout: Layout, config: &FtlConfig, endurance: u32, streams: Streams) -> Self {
         let mut ftl = Self {
-            map: Map::new(layout.map_units, layout.physical_units()),
+            map: Map::new(layout.map_units, layout.physical_units(), layout.subunits),
             blocks: Blocks::new(layout.blocks() as usize),
             bins: Column::from_fn(layout.bins as usize, |_| Bin::new()),
             free_order: config.allocation.free_block,

@@ -41,6 +41,8 @@ fn sound(faults: Vec<Fault>) -> Result<(), Vec<Fault>> {
 pub struct Layout {
     /// Bytes in a mapping unit.
     pub unit_bytes: u64,
+    /// Parts of a mapping unit of which the map knows whether they hold data; 1 if it knows of none.
+    pub subunits: u32,
     /// Bytes in a flash page.
     pub page_bytes: u64,
     /// Planes that a block spans on each of its dies.
@@ -129,6 +131,7 @@ impl Layout {
             superblocks,
             lanes,
             unit_bytes: unit,
+            subunits: config.subunits(),
             page_bytes: page,
             block_planes: planes,
             erase_planes: config.erase_planes.unwrap_or(planes),
@@ -244,6 +247,21 @@ impl Layout {
                 "unit",
                 format!("{unit} bytes neither divide nor are a multiple of the {row} bytes that a program command writes"),
             ));
+        }
+        if let Some(subunit) = config.subunit {
+            let of = subunit.bytes();
+            if of == 0 || of >= unit || !unit.is_multiple_of(of) {
+                let fault = format!(
+                    "{of} bytes are no part of the mapping unit of {unit} bytes; give a divisor of it, or leave this out"
+                );
+                faults.push(("subunit", fault));
+            } else if unit / of > 64 {
+                let fault = format!(
+                    "a mapping unit has {} of {of} bytes; at most 64 are supported",
+                    unit / of
+                );
+                faults.push(("subunit", fault));
+            }
         }
         faults
     }

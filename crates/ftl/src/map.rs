@@ -2,6 +2,7 @@
 //! most accessed data of the firmware, 8 bytes and a bit for each unit.
 
 use crate::ids::{Lpn, Ppn};
+use crate::subunits::Subunits;
 use engine::{BigColumn, MemoryFile, low_bits, typed_id};
 use std::fs::File;
 use std::io;
@@ -19,6 +20,8 @@ pub struct Map {
     valid: BigColumn<Word, u64>,
     // Number of the host write of each physical unit; empty if versions are not kept.
     versions: BigColumn<Ppn, u32>,
+    /// Subunits of each unit that hold data, if they are kept.
+    pub(crate) subunits: Subunits,
 }
 
 /// Names of the columns in snapshots.
@@ -29,13 +32,14 @@ const VERSIONS: &str = "map.versions";
 
 impl Map {
     /// An empty map.
-    pub fn new(logical: u32, physical: u32) -> Self {
+    pub fn new(logical: u32, physical: u32, subunits: u32) -> Self {
         Self {
             forward: BigColumn::zeroed(logical as usize),
             reverse: BigColumn::zeroed(physical as usize),
             // One word more, so that a read of bits may cross the end of a word.
             valid: BigColumn::zeroed(physical as usize / 64 + 2),
             versions: BigColumn::zeroed(0),
+            subunits: Subunits::new(subunits, [logical, physical]),
         }
     }
 
@@ -44,7 +48,11 @@ impl Map {
     ///
     /// # Errors
     /// If the system refuses such memory.
-    pub fn to_share(logical: u32, physical: u32, versions: bool) -> io::Result<Self> {
+    pub fn to_share(
+        [logical, physical]: [u32; 2],
+        subunits: u32,
+        versions: bool,
+    ) -> io::Result<Self> {
         let mut memory = MemoryFile::new()?;
         let versioned = if versions { physical as usize } else { 0 };
         Ok(Self {
@@ -52,6 +60,7 @@ impl Map {
             reverse: memory.column(physical as usize)?,
             valid: memory.column(physical as usize / 64 + 2)?,
             versions: memory.column(versioned)?,
+            subunits: Subunits::to_share(subunits, [logical, physical], &mut memory, versions)?,
         })
     }
 
@@ -61,6 +70,7 @@ impl Map {
         self.reverse.share();
         self.valid.share();
         self.versions.share();
+        self.subunits.share();
     }
 
     /// True if clones share the unchanged parts of the map.
@@ -74,13 +84,14 @@ impl Map {
         self.reverse.copy_from(&other.reverse);
         self.valid.copy_from(&other.valid);
         self.versions.copy_from(&other.versions);
+        self.subunits.copy_from(&other.subunits);
     }
 
     /// The map in a file. `place` returns the offset in the file of each column, given its name
     /// and its size; `None` if it has no offset for one of them.
     pub fn of_file(
-        logical: u32,
-        physical: u32,
+        [logical, physical]: [u32; 2],
+        subunits: u32,
         versions: bool,
         file: &Arc<File>,
         place: &dyn Fn(&'static str, u64) -> Option<u64>,
@@ -97,7 +108,11 @@ impl Map {
             Some(None) => return Ok(None),
             Some(Some(place)) => BigColumn::of_file(file, place, physical as usize)?,
         };
+        let Some(subunits) = Subunits::of_file(subunits, [logical, physical], file, place)? else {
+            return Ok(None);
+        };
         Ok(Some(Self {
+            subunits,
             forward: BigColumn::of_file(file, forward, logical as usize)?,
             reverse: BigColumn::of_file(file, reverse, physical as usize)?,
             valid: BigColumn::of_file(file, valid, words)?,
@@ -249,10 +264,12 @@ impl Map {
         ]
         .into_iter()
         .chain((!self.versions.is_empty()).then_some(versions))
+        .chain(self.subunits.column())
     }
     /// Bytes of the map once all of it is touched.
     pub fn bytes(&self) -> usize {
-        self.forward.bytes() + self.reverse.bytes() + self.valid.bytes() + self.versions.bytes()
+        let columns = [self.forward.bytes(), self.reverse.bytes(), self.valid.bytes()];
+        columns.iter().sum::<usize>() + self.versions.bytes() + self.subunits.bytes()
     }
 
     // ---- versions ---------------------------------------------------------
@@ -290,6 +307,7 @@ impl Map {
     pub fn copy_version(&mut self, from: Ppn, to: Ppn) {
         if !self.versions.is_empty() {
             self.versions[to] = self.versions[from];
+            self.subunits.copy(from, to);
         }
     }
     /// Clears the versions of a run of units.
@@ -323,7 +341,7 @@ mod tests {
 
         #[test]
         fn valid_bits_are_what_was_set(first in 0u32..200, count in 1u32..=64, mask: u64) {
-            let mut map = Map::new(1, 400);
+            let mut map = Map::new(1, 400, 1);
             map.set_valid(Ppn(first), count);
             for ppn in 0..400 {
                 prop_assert_eq!(map.is_valid(Ppn(ppn)), (first..first + count).contains(&ppn));
@@ -346,6 +364,6 @@ mod tests {
     #[test]
     #[should_panic(expected = "only valid data can become invalid")]
     fn data_dies_once() {
-        Map::new(1, 64).kill(Ppn(3));
+        Map::new(1, 64, 1).kill(Ppn(3));
     }
 }

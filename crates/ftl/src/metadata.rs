@@ -22,6 +22,8 @@ pub struct Persist {
     /// Units of `trimmed` that stay trimmed without a log: the last checkpoint has them without
     /// data, or zeroes were written to them.
     pub gone: Vec<u64>,
+    /// True if trims of subunits outlast a power cut.
+    pub trims_stay: bool,
 }
 
 /// True if bit `i` of word `i / 64` is set.
@@ -39,6 +41,7 @@ impl Persist {
             valid_then: None,
             trimmed: vec![0; units as usize / 64 + 1],
             gone: vec![0; units as usize / 64 + 1],
+            trims_stay: false,
         }
     }
     /// Version of the next write.

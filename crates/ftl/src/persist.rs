@@ -11,6 +11,7 @@ impl Ftl {
     /// Begins or stops keeping metadata for recovery. All data on flash at that moment counts as
     /// one write.
     pub fn keep_metadata(&mut self, keeps: bool) {
+        self.keep_written(keeps);
         if keeps && self.persist.is_none() {
             self.map.keep_versions();
             self.blocks.know_closed_early();
@@ -21,6 +22,12 @@ impl Ftl {
         } else if !keeps {
             self.map.drop_versions();
             self.persist = None;
+        }
+    }
+    /// Lets trims of subunits outlast a power cut, or not. Only if metadata is kept.
+    pub fn let_trims_stay(&mut self, stay: bool) {
+        if let Some(persist) = &mut self.persist {
+            persist.trims_stay = stay;
         }
     }
     /// True if metadata for recovery is kept.

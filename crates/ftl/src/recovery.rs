@@ -123,6 +123,7 @@ impl Ftl {
             MapFrom::Scan | MapFrom::Checkpoint => Some(self.find_newest(&rows, &is_read, means)),
         };
         self.count_valid();
+        self.recover_written();
         self.count_moved(copied);
         self.blocks.readers.as_mut_slice().fill(0);
         self.blocks.sensed.as_mut_slice().fill(0);

@@ -159,13 +159,18 @@ impl Ftl {
         }
     }
 
+    /// Logical and physical units of the map.
+    fn units_of_map(&self) -> [u32; 2] {
+        [self.layout.map_units, self.layout.physical_units()]
+    }
+
     /// An empty map that can be shared; `None` if the map is too short for that, or if the system
     /// has no such memory: then copies of the firmware copy the whole map.
     fn map_to_share(&self) -> Option<Map> {
-        let (logical, physical) = (self.layout.map_units, self.layout.physical_units());
+        let (units, subunits) = (self.units_of_map(), self.layout.subunits);
         let is_long = self.map.bytes() >= SHARED_FROM_BYTES;
         let versions = self.persist.is_some();
-        is_long.then(|| Map::to_share(logical, physical, versions).ok()).flatten()
+        is_long.then(|| Map::to_share(units, subunits, versions).ok()).flatten()
     }
 
     /// True if no operation of the firmware is half done: no read or write is in progress, and no
@@ -289,11 +294,12 @@ impl Ftl {
         if !self.may_be(rest) {
             return Err(Unknown.into());
         }
-        let units = (self.layout.map_units, self.layout.physical_units());
+        let (units, subunits) = (self.units_of_map(), self.layout.subunits);
         let versions = rest.next_version.is_some();
-        self.map = Map::of_file(units.0, units.1, versions, file, place)?.ok_or(Unknown)?;
+        self.map = Map::of_file(units, subunits, versions, file, place)?.ok_or(Unknown)?;
         let blocks = self.blocks.state.len();
-        self.persist = rest.next_version.map(|next| Box::new(Persist::new(blocks, units.0, next)));
+        self.persist = rest.next_version.map(|next| Box::new(Persist::new(blocks, units[0], next)));
+        self.keep_written(self.persist.is_some());
         self.take_blocks(rest, each)?;
         self.take_bins(rest, each)?;
         self.restore_poison(&rest.poisoned);

@@ -123,13 +123,25 @@ impl Untimed {
         }
     }
 
-    /// Writes a logical unit; it is mapped when its batch is full. The parity of its stripe follows
-    /// before a stripe of another range is written.
+    /// Writes a logical unit as a whole; it is mapped when its batch is full. The parity of its stripe
+    /// follows before a stripe of another range is written.
     ///
     /// # Errors
     /// If no bin of a pool has room or can collect some.
     #[inline]
     pub fn write(&mut self, ftl: &mut Ftl, lpn: Lpn) -> Result<(), PoolId> {
+        if ftl.layout.has_subunits() {
+            ftl.set_written(lpn, ftl.layout.all_subunits());
+        }
+        self.rewrite(ftl, lpn)
+    }
+
+    /// As [`Untimed::write`], with the subunits that hold data by now.
+    ///
+    /// # Errors
+    /// As there.
+    #[inline]
+    pub fn rewrite(&mut self, ftl: &mut Ftl, lpn: Lpn) -> Result<(), PoolId> {
         if self.parity.is_some() {
             self.renew_parity(ftl, lpn)?;
         }
@@ -144,6 +156,7 @@ impl Untimed {
         if self.parity.is_some() {
             self.renew_parity(ftl, lpn)?;
         }
+        ftl.forget_written(lpn);
         ftl.trim(lpn);
         Ok(())
     }
@@ -217,7 +230,7 @@ impl Untimed {
     pub fn modify(&mut self, ftl: &mut Ftl, lpn: Lpn) -> Result<(), PoolId> {
         let bin = ftl.lookup(lpn).map(|ppn| ftl.layout.bin(ftl.layout.block(ppn)));
         let Some(bin) = bin.filter(|bin| make_room(ftl, *bin)) else {
-            return self.write(ftl, lpn);
+            return self.rewrite(ftl, lpn);
         };
         // Collection may have moved the unit.
         let (block, place) = ftl.layout.block_and_place(ftl.lookup(lpn).expect("it has data"));
@@ -336,6 +349,7 @@ fn commit_batch(ftl: &mut Ftl, at: Batch, from: Option<Batch>, units: &[Lpn], so
         *note = lpn.0;
     }
     ftl.note_versions(first, count);
+    ftl.note_all_written(first, units);
     let mut fresh = 0;
     for (slot, lpn) in units.iter().enumerate() {
         match ftl.map.point(*lpn, Ppn(first.0 + slot as u32)) {

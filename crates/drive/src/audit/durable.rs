@@ -32,6 +32,9 @@ pub struct Saved {
     /// For a unit whose rest had not been read: the token of the data on flash that has the rest,
     /// which is still to be read.
     pub rest: Option<u64>,
+    /// Subunits that hold data, and those of the rest that are read; 0 if the map knows of none.
+    pub written: u64,
+    pub reads: u64,
 }
 
 /// Events of a unit since the drive was last powered on, as far as they may survive. A trim here is

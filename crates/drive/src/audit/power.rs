@@ -32,6 +32,9 @@ impl Audit {
             }
         }
         self.durable = Some(Box::new(durable));
+        if let Some(subunits) = &mut self.subunits {
+            subunits.expect_cuts(ftl, survives.logs_trims);
+        }
     }
 
     /// Notes that the power is cut and a command that was under way will never complete. It does
@@ -53,6 +56,9 @@ impl Audit {
         self.check_content(lpn, token, "a program");
         self.place(layout, ppn);
         self.on_flash[ppn] = token;
+        if let Some(subunits) = &mut self.subunits {
+            subunits.program(lpn, ppn, token);
+        }
         let durable = self.durable.as_mut().expect("the power may be cut");
         let unit = durable.unit(lpn, self.acknowledged[lpn]);
         unit.surplus = unit.surplus.max(token);
@@ -96,6 +102,10 @@ impl Audit {
                     self.newest[lpn]
                 )
             })?;
+            if let Some(subunits) = &mut self.subunits {
+                let saved = saved.get(&lpn).map(|of| (of.token, of.written));
+                subunits.recovered(ftl, lpn, saved)?;
+            }
             if !has_data(found) && unit.trim > floor {
                 // A later cut may still undo the trim.
                 durable.units.insert(lpn, Unit { surplus: 0, ..unit });

@@ -121,13 +121,20 @@ pub fn memory(experiment: &Experiment, layout: &Layout, geometry: &Geometry) -> 
     let copy = if recovers { 8 } else { 0 };
     // A version for each physical unit, a bit for those in a checkpoint, and two logs of trims.
     let metadata = if recovers { 4 * physical + physical / 8 + logical / 4 } else { 0 };
+    // A bit for each subunit, also on flash if that is kept.
+    let subunits = if layout.has_subunits() { u64::from(layout.subunits) } else { 0 };
+    let of_subunits = subunits * (logical + if recovers { physical } else { 0 }) / 8;
+    let audited = |units: u64| if subunits > 0 { 8 * units } else { 0 };
     // Progress of each lane of superblocks.
     let lanes = layout.superblocks.as_ref().map_or(0, |of| 4 * u64::from(of.lanes()));
     let by_depth = |index: &usize| queue_bytes(&experiment.workload[*index]);
     let drives = experiment.array.as_ref().map_or(1, |array| u64::from(array.drives));
-    let audit = if experiment.run.audit { 8 * physical + (16 + copy) * logical } else { 0 };
+    let audit = match experiment.run.audit {
+        true => 8 * physical + (16 + copy) * logical + audited(logical) + audited(physical),
+        false => 0,
+    };
     let of_drive = Memory {
-        map_bytes: 4 * logical + 4 * physical + physical / 8 + metadata,
+        map_bytes: 4 * logical + 4 * physical + physical / 8 + metadata + of_subunits,
         flash_bytes: u64::from(layout.blocks()) * (48 + lanes)
             + u64::from(geometry.planes()) * 1024
             + (32 << 20),

@@ -243,6 +243,17 @@ impl Base {
         owner: Owner,
     ) -> OpId {
         let transfer = self.flash.shape().units[self.flash.payloads.count(payload) as usize];
+        self.ask_transferred(bin, transfer, holder, class, owner)
+    }
+    /// As [`Base::ask_program`], with a channel time of its data.
+    pub fn ask_transferred(
+        &mut self,
+        bin: BinId,
+        transfer: Span,
+        holder: Holder,
+        class: Class,
+        owner: Owner,
+    ) -> OpId {
         if self.space.binds_early() {
             return self.ask_bound(bin, holder, (class, owner), transfer);
         }

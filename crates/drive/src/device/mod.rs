@@ -57,6 +57,7 @@ pub use windows::{
 
 use crate::audit::Audit;
 use crate::config::DriveConfig;
+use crate::recovery::TrimDurability;
 use base::Base;
 use engine::{Instant, Span, Streams};
 use event::Event;
@@ -93,8 +94,15 @@ pub fn empty_firmware(config: &DriveConfig, seed: u64) -> Ftl {
     let exported = exported.expect("a checked configuration has one over-provisioning key");
     let layout = Layout::new(&geometry, &config.ftl, exported).expect("a checked layout");
     let mut ftl = Ftl::new(layout, &config.ftl, config.nand.endurance, Streams::new(seed));
-    ftl.keep_metadata(config.recovery.is_some());
+    keep_metadata(&mut ftl, config);
     ftl
+}
+
+/// Lets the firmware keep what a drive as `config` describes it recovers by.
+pub(crate) fn keep_metadata(ftl: &mut Ftl, config: &DriveConfig) {
+    ftl.keep_metadata(config.recovery.is_some());
+    let logs_trims = config.recovery.is_some_and(|of| of.trims == TrimDurability::Logged);
+    ftl.let_trims_stay(logs_trims);
 }
 
 impl Device {

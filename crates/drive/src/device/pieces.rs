@@ -77,6 +77,21 @@ impl Base {
         self.audit_pieces(pieces, lpn, ppn, start, start + unit);
     }
 
+    /// Adds the pieces for some subunits of a unit to `pieces`; for the whole unit if there are no
+    /// subunits.
+    pub fn split_parts(&self, pieces: &mut Vec<Piece>, lpn: Lpn, ppn: Ppn, parts: u64) {
+        let layout = &self.space.ftl.layout;
+        if !layout.has_subunits() {
+            return self.split_whole(pieces, lpn, ppn);
+        }
+        let start = u64::from(lpn.0) * layout.unit_bytes;
+        for range in self.flash.shape().ranges(parts, layout.subunit_bytes()) {
+            let [from, to] = [start + range.start, start + range.end];
+            self.split(pieces, lpn, ppn, from, to);
+            self.audit_pieces(pieces, lpn, ppn, from, to);
+        }
+    }
+
     /// Adds the pieces for a unit's bytes `from..to` (of the drive) to `pieces`.
     pub fn split(&self, pieces: &mut Vec<Piece>, lpn: Lpn, ppn: Ppn, from: u64, to: u64) {
         let layout = &self.space.ftl.layout;

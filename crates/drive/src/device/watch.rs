@@ -129,6 +129,14 @@ impl Base {
             audit.trimmed(kind, requests.ticket(id), lpn);
         }
     }
+    /// Reports that a part of a unit is trimmed.
+    #[cold]
+    pub fn audit_trim_part(&mut self, requests: &mut Requests, id: RequestId, lpn: Lpn) {
+        let (command, ftl) = (requests[id].command, &self.space.ftl);
+        if let Some(audit) = &mut self.audit {
+            audit.trimmed_part(ftl, command, requests.ticket(id), lpn);
+        }
+    }
     #[inline]
     pub fn audit_program(&mut self, lpn: Lpn, ppn: Ppn, token: u64) {
         if let Some(audit) = &mut self.audit {

@@ -104,25 +104,18 @@ impl Run {
         };
         match command.kind {
             Kind::Read | Kind::Flush => Ok(()),
-            Kind::Write if state.modifies => {
-                (first..behind).try_for_each(|lpn| match whole(&lpn) {
-                    true => state.writer.write(ftl, Lpn(lpn)),
-                    false => state.writer.modify(ftl, Lpn(lpn)),
-                })
-            }
-            Kind::Write => state.writer.write_run(ftl, Lpn(first), behind - first),
+            Kind::Write => (first..behind).try_for_each(|lpn| state.write(ftl, Lpn(lpn), command)),
             Kind::Trim | Kind::WriteZeroes => {
                 // Data that waits for a full batch is written first; otherwise the trimmed data
                 // would come back.
                 state.writer.flush(ftl)?;
                 let mut trimmed = (first..behind).filter(whole);
                 trimmed.try_for_each(|lpn| state.writer.trim(ftl, Lpn(lpn)))?;
-                let in_part = |lpn: &u32| command.kind == Kind::WriteZeroes && !whole(lpn);
-                let mut rest = (first..behind).filter(in_part);
-                rest.try_for_each(|lpn| match state.modifies {
-                    true => state.writer.modify(ftl, Lpn(lpn)),
-                    false => state.writer.write(ftl, Lpn(lpn)),
-                })
+                let mut parts = (first..behind).map(Lpn).filter(|lpn| !whole(&lpn.0));
+                match command.kind {
+                    Kind::Trim => parts.try_for_each(|lpn| state.trim_part(ftl, lpn, command)),
+                    _ => parts.try_for_each(|lpn| state.write(ftl, lpn, command)),
+                }
             }
         }
     }

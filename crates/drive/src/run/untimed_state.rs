@@ -2,7 +2,7 @@
 
 use crate::device::Device;
 use engine::Instant;
-use ftl::{BinChoice, Tally, Untimed};
+use ftl::{BinChoice, Ftl, Lpn, PoolId, Tally, Untimed};
 use host::Command;
 
 /// State of an untimed run.
@@ -34,6 +34,38 @@ impl UntimedState {
             has_ended: false,
             begun: ftl.tally,
             noted: ftl.tally,
+        }
+    }
+
+    /// Writes a unit, or the part of it that a command writes.
+    pub fn write(&mut self, ftl: &mut Ftl, lpn: Lpn, command: Command) -> Result<(), PoolId> {
+        let start = u64::from(lpn.0) * ftl.layout.unit_bytes;
+        let is_whole = command.offset <= start && command.end() >= start + ftl.layout.unit_bytes;
+        if is_whole {
+            return self.writer.write(ftl, lpn);
+        }
+        let mut is_complete = false;
+        if ftl.layout.has_subunits() {
+            let part = ftl.layout.in_unit(lpn, command.offset, command.end());
+            is_complete = ftl.written(lpn) & !part.covered == 0;
+            ftl.add_written(lpn, part.touched);
+        }
+        match self.modifies && !is_complete {
+            true => self.writer.modify(ftl, lpn),
+            false => self.writer.rewrite(ftl, lpn),
+        }
+    }
+
+    /// Trims the part of a unit that a command covers, and the unit if it then holds nothing. All units
+    /// must be written.
+    pub fn trim_part(&mut self, ftl: &mut Ftl, lpn: Lpn, command: Command) -> Result<(), PoolId> {
+        if !ftl.layout.has_subunits() || ftl.lookup(lpn).is_none() {
+            return Ok(());
+        }
+        let covered = ftl.layout.in_unit(lpn, command.offset, command.end()).covered;
+        match covered != 0 && ftl.trim_subunits(lpn, covered) == 0 {
+            true => self.writer.trim(ftl, lpn),
+            false => Ok(()),
         }
     }
 }

@@ -23,7 +23,7 @@ pub fn unfit(origin: &Origin, drive: &DriveConfig) -> Vec<(&'static str, String)
 }
 
 /// The settings of the data layout, by their paths in the configuration.
-fn layout(drive: &DriveConfig) -> [(&'static str, Value); 21] {
+fn layout(drive: &DriveConfig) -> [(&'static str, Value); 22] {
     let DriveConfig { geometry, ftl, .. } = drive;
     let allocation = &ftl.allocation;
     let exported = ftl.exported_bytes(&nand::Geometry::from(geometry));
@@ -41,6 +41,7 @@ fn layout(drive: &DriveConfig) -> [(&'static str, Value); 21] {
         ("drive.geometry.gang", json!(geometry.gang)),
         ("drive.geometry.page_size", json!(geometry.page_size)),
         ("drive.ftl.unit", json!(ftl.unit)),
+        ("drive.ftl.subunit", json!(ftl.subunit)),
         ("drive.ftl.block_planes", ftl.block_planes.into()),
         ("drive.ftl.over_provisioning", units.map_or(Value::Null, |n| format!("{n} units").into())),
         ("drive.ftl.summary_page", ftl.summary_page.into()),

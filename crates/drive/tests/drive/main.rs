@@ -43,6 +43,7 @@ mod sets;
 mod snapshots;
 mod standstills;
 mod starvation;
+mod subunits;
 mod superblocks;
 mod suspension;
 mod tasks;

@@ -7,6 +7,7 @@ use super::faults::with_faults;
 use super::pressure::with_pressure;
 use super::scrubber::with_scrubber;
 use super::sets::with_sets;
+use super::subunits::with_subunits;
 use super::superblocks::with_superblocks;
 use super::tasks::with_tasks;
 use super::windows::{with_thresholds, with_windows};
@@ -179,6 +180,11 @@ pub fn experiment_of(dice: &[u32], initiate: &mut Initiate<'_>) -> String {
     if text.starts_with("array = {")
         && power.once_in(3)
         && let Some(with) = with_leveling(&text, &mut power)
+    {
+        text = with;
+    }
+    if power.once_in(3)
+        && let Some(with) = with_subunits(&text, shape.unit, &mut power)
     {
         text = with;
     }

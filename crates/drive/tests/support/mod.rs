@@ -12,6 +12,7 @@ pub mod ordeal;
 mod pressure;
 mod scrubber;
 pub mod sets;
+mod subunits;
 mod superblocks;
 mod tasks;
 pub mod traces;

@@ -1,8 +1,9 @@
 //! Shapes of batches and blocks, and transfer times of their rows on a channel.
 
-use engine::{Span, count_bits};
+use engine::{Span, count_bits, low_bits};
 use ftl::Layout;
 use nand::Timing;
+use std::ops::Range;
 
 /// The shape of batches and blocks, and the durations that follow from it, computed once.
 #[derive(Clone)]
@@ -65,6 +66,36 @@ impl Shape {
         }
         let (from, to) = (from.max(start), to.min(start + self.chunk_bytes));
         (to.div_ceil(self.word_bytes) - from / self.word_bytes) as u32
+    }
+    /// Words of a unit that some of its parts, of `bytes` each, lie in.
+    pub(in crate::device) fn words_of_parts(&self, parts: u64, bytes: u64) -> u32 {
+        self.runs(parts, bytes).map(|run| (run.end - run.start) as u32).sum()
+    }
+    /// Bytes of a unit's beginning up to each end of the words that some of its parts lie in.
+    pub(in crate::device) fn ranges(
+        &self,
+        parts: u64,
+        bytes: u64,
+    ) -> impl Iterator<Item = Range<u64>> {
+        let word = self.word_bytes;
+        self.runs(parts, bytes).map(move |run| run.start * word..run.end * word)
+    }
+    /// Words of a unit that some of its parts, of `bytes` each, lie in, run by run. No two runs overlap.
+    fn runs(&self, mut parts: u64, bytes: u64) -> impl Iterator<Item = Range<u64>> {
+        let (word, mut behind) = (self.word_bytes, 0);
+        std::iter::from_fn(move || {
+            if parts == 0 {
+                return None;
+            }
+            let first = parts.trailing_zeros();
+            let count = (parts >> first).trailing_ones();
+            parts &= !(low_bits(count) << first);
+            let (from, to) = (u64::from(first) * bytes, u64::from(first + count) * bytes);
+            let run = (from / word).max(behind)..to.div_ceil(word);
+            behind = run.end.max(behind);
+            Some(run)
+        })
+        .filter(|run| run.start < run.end)
     }
     /// Bytes of a number of words.
     #[inline]

@@ -170,14 +170,23 @@ impl Port {
         write.force_flush(base, pool);
     }
 
-    /// Takes a trim in: whole units in its range lose their data, parts of units keep it (as NVMe's
-    /// deallocate may).
+    /// Takes a trim in: whole units in its range lose their data. Parts of units keep it (as NVMe's
+    /// deallocate may), unless the map knows of subunits.
     pub(in crate::device) fn trim(&mut self, base: &mut Base, write: &mut Write, id: RequestId) {
         let command = self.requests[id].command;
         let unit = base.space.ftl.layout.unit_bytes;
         let (first, behind) = (command.offset.div_ceil(unit), command.end() / unit);
+        let has_parts = base.space.ftl.layout.has_subunits();
+        if has_parts && !command.offset.is_multiple_of(unit) {
+            let lpn = base.space.ftl.layout.unit_at(command.offset);
+            write.trim_part(base, &mut self.requests, lpn, id);
+        }
         for lpn in first..behind {
             write.discard(base, &mut self.requests, Lpn(lpn as u32), id);
+        }
+        if has_parts && !command.end().is_multiple_of(unit) && first <= behind {
+            let lpn = base.space.ftl.layout.unit_at(command.end());
+            write.trim_part(base, &mut self.requests, lpn, id);
         }
         write.end_trims(base);
         self.answer(base, write, id, base.time.now);

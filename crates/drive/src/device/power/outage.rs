@@ -28,8 +28,8 @@ enum Phase {
 
 /// Data of a unit's slot that is on flash.
 enum Data {
-    /// Data of a host: its version, and its token of the auditor.
-    Host(Lpn, u32, u64),
+    /// Data of a host: its unit, and the entry of the buffer.
+    Host(Lpn, EntryId),
     /// A copy.
     Copy(Lpn, Ppn),
 }
@@ -110,7 +110,7 @@ impl Device {
         let saved = std::mem::take(&mut persistence.saved);
         self.firmware_changed();
         let mut entries = Vec::new();
-        for Saved { lpn, token, rest } in saved {
+        for Saved { lpn, token, rest, written, reads } in saved {
             let (pool, version) =
                 (self.base.space.ftl.layout.pool(lpn), self.base.space.ftl.take_version());
             let entry = self.write.whole_mut().buffer.insert(
@@ -120,6 +120,7 @@ impl Device {
                 (token, version),
                 self.base.time.now,
             );
+            self.write.whole_mut().take_saved(&mut self.base, lpn, entry, (written, reads));
             let place =
                 || self.base.space.ftl.lookup(lpn).expect("a part was written to what is on flash");
             entries.push((entry, rest.map(|_| place())));
@@ -244,9 +245,12 @@ impl Device {
         for (slot, data) in self.carried_by(id).into_iter().enumerate() {
             let ppn = Ppn(first + slot as u32);
             match data {
-                Data::Host(lpn, version, token) => {
+                Data::Host(lpn, entry) => {
+                    let write = self.write.whole();
+                    let (version, token) = (write.buffer.version(entry), write.buffer.token(entry));
                     self.base.space.ftl.note(ppn, lpn);
                     self.base.space.ftl.note_version(ppn, version);
+                    write.note_subunits(&mut self.base, entry, ppn);
                     if is_whole {
                         self.base.audit_survived(lpn, ppn, token);
                     }
@@ -286,14 +290,7 @@ impl Device {
         match self.base.flash.op(id).owner {
             Owner::Flush(payload) => (0..self.base.flash.payloads.count(payload))
                 .map(|slot| EntryId(self.base.flash.payloads.slot(payload, slot)[0]))
-                .map(|entry| {
-                    let lpn = self.write.whole().buffer.entry(entry).lpn;
-                    Data::Host(
-                        lpn,
-                        self.write.whole().buffer.version(entry),
-                        self.write.whole().buffer.token(entry),
-                    )
-                })
+                .map(|entry| Data::Host(self.write.whole().buffer.entry(entry).lpn, entry))
                 .collect(),
             Owner::CollectWrite(payload) => (0..self.base.flash.payloads.count(payload))
                 .map(|slot| self.base.flash.payloads.slot(payload, slot))
@@ -318,12 +315,11 @@ impl Device {
             _ => 0,
         };
         let save = |id| {
-            let lpn = self.write.whole().buffer.entry(id).lpn;
-            Saved {
-                lpn,
-                token: self.write.whole().buffer.token(id),
-                rest: is_part(id).then(|| rest(lpn)),
-            }
+            let write = self.write.whole();
+            let lpn = write.buffer.entry(id).lpn;
+            let (written, reads) = write.parts_of(&self.base, id);
+            let rest = is_part(id).then(|| rest(lpn));
+            Saved { lpn, token: write.buffer.token(id), rest, written, reads }
         };
         self.write.whole().buffer.current_data().into_iter().map(save).collect()
     }

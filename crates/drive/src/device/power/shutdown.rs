@@ -80,7 +80,8 @@ impl Device {
         for lpn in open {
             writer.renew_parity(&mut self.base.space.ftl, lpn).map_err(without_space)?;
         }
-        let mut written = units.into_iter().map(|lpn| writer.write(&mut self.base.space.ftl, lpn));
+        let mut written =
+            units.into_iter().map(|lpn| writer.rewrite(&mut self.base.space.ftl, lpn));
         written.try_for_each(|written| written).map_err(without_space)?;
         writer.flush(&mut self.base.space.ftl).map_err(without_space)
     }

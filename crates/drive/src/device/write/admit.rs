@@ -10,6 +10,7 @@ use crate::device::pieces::Piece;
 use crate::device::request::{Requests, Touches};
 use crate::device::write::Write;
 use crate::device::write::buffer::Stage;
+use crate::device::write::subunits::Part;
 use engine::{Instant, Span};
 use ftl::{Lpn, PoolId, Ppn};
 use host::Kind;
@@ -101,13 +102,14 @@ impl Write {
             self.discard(base, requests, lpn, id);
             return true;
         }
+        let part = Self::part_of(base, lpn, command);
         let early = self.acknowledges_early();
         let newest = self.buffer.find(lpn);
         if let Some(entry) = newest
             && early
             && self.buffer.entry(entry).stage != Stage::Flying
         {
-            self.overwrite(base, requests, id, entry, whole);
+            self.overwrite(base, requests, id, entry, part);
             return true;
         }
         if self.buffer.is_full() {
@@ -118,20 +120,23 @@ impl Write {
         let version = base.space.ftl.take_version();
         let entry = self.buffer.insert(lpn, pool, newest, (token, version), base.time.now);
         self.forget_unread(base, entry);
+        self.note_part(base, lpn, entry, part);
         if !early {
             self.buffer.rmw_blame(entry).add(&self.wait_for_room);
             self.buffer.entry_mut(entry).writer = Some((id, requests[id].parts.add(1)));
         }
         // Only if the rest is needed: most lookups would wait for memory.
-        let flash = if whole || newest.is_some() { None } else { base.space.ftl.lookup(lpn) };
+        let needs_rest = !part.is_complete;
+        let looks = needs_rest && newest.is_none();
+        let flash = if looks { base.space.ftl.lookup(lpn) } else { None };
         match flash {
             Some(ppn) if self.stays_in_planes(base, ppn) => self.modify(base, requests, entry, ppn),
             Some(ppn) => self.begin_rmw(base, entry, lpn, ppn),
-            None if !whole && newest.is_none() && self.is_lost(base, lpn) => {
+            None if looks && self.is_lost(base, lpn) => {
                 self.begin_rmw_of_lost(base, entry, lpn);
             }
             // The buffer holds the rest, or will, if there is an older entry.
-            _ => self.take_rest_from(base, entry, (lpn, token), newest.filter(|_| !whole)),
+            _ => self.take_rest_from(base, entry, (lpn, token), newest.filter(|_| needs_rest)),
         }
         true
     }
@@ -166,13 +171,15 @@ impl Write {
         requests: &mut Requests,
         id: RequestId,
         entry: EntryId,
-        whole: bool,
+        part: Part,
     ) {
+        let whole = part.is_complete;
         let lpn = self.buffer.entry(entry).lpn;
         let token = base.audit_token(requests, id, lpn);
         let token =
             if whole { token } else { base.audit_merge(lpn, token, self.buffer.token(entry)) };
         self.buffer.set_token(entry, token);
+        self.note_overwriting(base, entry, part);
         if whole {
             let reads_rest = self.buffer.entry(entry).stage == Stage::ReadingRest;
             self.note_overwritten(base, entry, reads_rest);
@@ -211,7 +218,7 @@ impl Write {
             return self.begin_without_rest(base, entry);
         }
         let mut pieces = Vec::new();
-        base.split_whole(&mut pieces, lpn, ppn);
+        base.split_parts(&mut pieces, lpn, ppn, self.rest_of(base, entry));
         self.read_for_rest(base, entry, pieces);
     }
 

@@ -77,6 +77,15 @@ pub struct Deferred {
     pub since: Instant,
 }
 
+/// Subunits of an entry's unit.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct InEntry {
+    /// Those that hold data: what the host has written and the rest.
+    pub written: u64,
+    /// Those of the rest that are read from flash.
+    pub rest: u64,
+}
+
 /// The write buffer.
 #[derive(Clone)]
 pub struct Buffer {
@@ -86,6 +95,8 @@ pub struct Buffer {
     tokens: Vec<u64>,
     /// Versions of their data, by entry; empty if the drive keeps no versions.
     versions: Vec<u32>,
+    /// Subunits of each entry; empty if the map knows of none.
+    subunits: Vec<InEntry>,
     /// Programs of in-plane read-modify-writes, by entry; empty if there are none.
     programs: Vec<Option<PayloadId>>,
     /// Blame of the waits of entries for room and for reads, by entry.
@@ -122,6 +133,7 @@ impl Buffer {
             entries: Slab::default(),
             tokens: Vec::new(),
             versions: Vec::new(),
+            subunits: Vec::new(),
             programs: Vec::new(),
             rmw_reads: Vec::new(),
             without_space: Vec::new(),
@@ -272,6 +284,23 @@ impl Buffer {
     #[inline]
     pub fn version(&self, id: EntryId) -> u32 {
         self.versions.get(id.0 as usize).copied().unwrap_or(0)
+    }
+    /// Subunits of an entry's unit. Only if the map knows of subunits.
+    pub fn subunits(&self, id: EntryId) -> InEntry {
+        self.subunits[id.0 as usize]
+    }
+    /// Notes the subunits of an entry's unit.
+    pub fn set_subunits(&mut self, id: EntryId, subunits: InEntry) {
+        self.subunits.resize(self.entries.slots(), InEntry::default());
+        self.subunits[id.0 as usize] = subunits;
+    }
+    /// Notes that subunits of a unit are trimmed, in all of its entries.
+    pub fn trim_subunits(&mut self, lpn: Lpn, mask: u64) {
+        let mut at = self.find(lpn);
+        while let Some(id) = at {
+            self.subunits[id.0 as usize].written &= !mask;
+            at = self.entries[id].older;
+        }
     }
     /// Notes the program of an in-plane read-modify-write, if it was asked for.
     pub fn set_program(&mut self, id: EntryId, program: Option<PayloadId>) {

@@ -37,6 +37,7 @@ impl Write {
             }
         }
         base.note_checkpoints();
+        base.space.ftl.forget_written(lpn);
         if self.updates.is_some() {
             self.trim_member(base, lpn);
         } else if requests[id].command.kind == Kind::WriteZeroes {

@@ -122,13 +122,8 @@ impl Write {
         base.settle_space(pool);
         base.space.end_starving(pool);
         base.space.promise(bin, true);
-        let op = base.ask_program(
-            bin,
-            payload,
-            Holder::HostProgram,
-            Class::Write,
-            Owner::Flush(payload),
-        );
+        let (transfer, owner) = (self.transfer_of(base, payload), Owner::Flush(payload));
+        let op = base.ask_transferred(bin, transfer, Holder::HostProgram, Class::Write, owner);
         if base.space.binds_early() {
             self.audit_members(base, op, payload);
         }
@@ -268,6 +263,7 @@ impl Write {
         let (lpn, stale) = (self.buffer.entry(id).lpn, self.buffer.entry(id).stale);
         base.space.ftl.note(ppn, lpn);
         base.space.ftl.note_version(ppn, self.buffer.version(id));
+        self.note_subunits(base, id, ppn);
         base.audit_program(lpn, ppn, self.buffer.token(id));
         self.move_unread(base, id, ppn);
         if !stale {

@@ -11,6 +11,7 @@ pub mod member;
 pub mod modify;
 pub mod off_flash;
 mod parity;
+mod subunits;
 #[cfg(test)]
 mod tests;
 mod unit;

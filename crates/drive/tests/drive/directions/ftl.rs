@@ -86,6 +86,19 @@ pub fn cases() -> Vec<Case> {
             })
             .left_out((25 + 100 + 100 + 200) * US)
             .under([("controller", (25 + 100 + 100 + 200) * US), ("plane", (25 + 25 + 200) * US)]),
+        // Bits of sectors let the second write of the same quarter go without a read.
+        case("drive.ftl.subunit")
+            .see("a write of 1 KiB of 4 KiB that was written before, ns", |scene| {
+                let mut bench = scene.bench();
+                bench.alone(Kind::Write, 0, KIB);
+                bench.alone(Kind::Write, 0, KIB).latency()
+            })
+            .left_out((25 + 100 + 100 + 200) * US)
+            .under([
+                ("512 B", (100 + 200) * US),
+                ("1 KiB", (100 + 200) * US),
+                ("2 KiB", (25 + 100 + 100 + 200) * US),
+            ]),
         // 1024 / (1 + share), 1024 x (1 - share), and the capacity itself.
         of_units("drive.ftl.over_provisioning.spare").under([("28 %", 800), ("60 %", 640)]),
         of_units("drive.ftl.over_provisioning.reserved").under([("28 %", 737), ("50 %", 512)]),

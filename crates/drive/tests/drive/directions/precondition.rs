@@ -1,6 +1,6 @@
 //! Content of the drive at first. On the drive here 768 units are exported of 1024.
 
-use crate::common::{BY_HAND, experiment, set};
+use crate::common::{BY_HAND, Override, experiment, set};
 use crate::directions::case::{Case, Predicted, Scene, case};
 use crate::directions::scratch::written;
 use crate::poised::shape;
@@ -36,6 +36,17 @@ fn stale(scene: &Scene) -> [u64; 2] {
     let of_blocks = blocks.map(|block| ftl.layout.units_per_block() - ftl.valid_units(block));
     let some: Vec<u32> = of_blocks.filter(|units| *units > 0).collect();
     [some.iter().sum::<u32>().into(), some.len() as u64]
+}
+
+/// Subunits of the first unit that hold data, of four of 1 KiB.
+fn parts(scene: &Scene) -> u64 {
+    scene.bench().device.ftl().written(Lpn(0))
+}
+
+/// A full drive that knows subunits, filled by requests.
+fn in_parts(parts: &str) -> Vec<Override> {
+    let filled = set("precondition.fill", "sequential");
+    vec![filled, set("ftl.subunit", "1 KiB"), set("precondition.parts", parts)]
 }
 
 const UNITS: &str = "units that hold data, those that lie in order, and places they take";
@@ -77,6 +88,20 @@ pub fn cases() -> Vec<Case> {
             .see(UNITS, mapped)
             .under([("12.5 %", [96; 3]), ("50 %", [384; 3]), ("100 %", [768; 3])])
             .left_out([768; 3]),
+        case("precondition.parts.size")
+            .given(&in_parts("{ size = '1 KiB', align = '4 KiB' }"))
+            .see("subunits that hold data, of four", parts)
+            .under([("1 KiB", 0b0001), ("2 KiB", 0b0011), ("4 KiB", 0b1111)]),
+        case("precondition.parts.align")
+            .given(&in_parts("{ size = '1 KiB' }"))
+            .see("subunits that hold data, of four", parts)
+            .left_out(0b1111)
+            .under([("2 KiB", 0b0101), ("3 KiB", 0b1001), ("4 KiB", 0b0001)]),
+        case("precondition.parts.share")
+            .given(&in_parts("{ size = '1 KiB', align = '4 KiB' }"))
+            .see("subunits that hold data, of four", parts)
+            .left_out(0b0001)
+            .under([("100 %", 0b0001), ("0 %", 0b0000)]),
         case("precondition.age.overwrites")
             .given(&filled_and_aged)
             .see("units written by ageing", aged)

@@ -47,7 +47,8 @@ impl Write {
         base.space.end_starving(pool);
         base.space.promise(bin, true);
         let owner = Owner::Flush(payload);
-        let op = base.ask_program(bin, payload, holder, Class::Write, owner);
+        let transfer = self.transfer_of(base, payload);
+        let op = base.ask_transferred(bin, transfer, holder, Class::Write, owner);
         match first {
             Some(Unit::Data(entry)) => self.charge_listed(base, op, entry, after),
             Some(Unit::Parity(id)) => {
