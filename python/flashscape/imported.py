@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
@@ -62,6 +62,8 @@ class Imported:
     """For MQSim: number of the scenario, from 1."""
     scenarios: int = 1
     """For MQSim: number of scenarios in the workload file."""
+    warnings: list[str] = field(default_factory=list)
+    """Differences from the other program that can be large, each with its likely size."""
 
 
 class Faults:

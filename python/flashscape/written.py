@@ -6,7 +6,9 @@ import json
 from dataclasses import dataclass, field
 from decimal import Decimal
 
-Value = str | int | float | bool | list[str] | dict[str, "Value"] | list[dict[str, "Value"]]
+Value = (
+    str | int | float | bool | list[str] | list[int] | dict[str, "Value"] | list[dict[str, "Value"]]
+)
 
 
 @dataclass(slots=True)

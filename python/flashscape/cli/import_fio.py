@@ -91,7 +91,7 @@ def command(
         imports.write(out, imported.toml, force=force)
     _gist(console, imported)
     if out is not None:
-        imports.written(console, out)
+        imports.written(console, out, imported)
 
 
 def _gist(console: Console, imported: Imported) -> None:

@@ -59,6 +59,7 @@ def command(config: Path, workload: Path, scenario: int, out: Path | None, force
     for trace in traces:
         console.print(trace, markup=False, highlight=False, soft_wrap=True)
     imports.gist(console, imported)
+    imports.warnings(console, imported)
     _ending(console, imported, out)
 
 
@@ -72,4 +73,4 @@ def _ending(console: Console, imported: Imported, out: Path | None) -> None:
             soft_wrap=True,
         )
     if out is not None:
-        imports.written(console, out)
+        imports.written(console, out, imported)

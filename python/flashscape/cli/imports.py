@@ -83,11 +83,21 @@ def gist(console: Console, imported: Imported) -> None:
         console.print(f"note: {note}", style="yellow", soft_wrap=True)
 
 
-def written(console: Console, out: Path) -> None:
-    """Say that the experiment is written, and how to run it."""
+def warnings(console: Console, imported: Imported) -> None:
+    """Print the differences that can be large."""
+    for warning in imported.warnings:
+        console.print(
+            f"warning: {warning}", style="yellow", soft_wrap=True, markup=False, highlight=False
+        )
+
+
+def written(console: Console, out: Path, imported: Imported) -> None:
+    """Say that the experiment is written, with how many warnings, and how to run it."""
+    count = len(imported.warnings)
+    told = f"{units.many(count, 'warning')} (above)" if count else "no problems"
     console.print(
-        f"{out}: written, no problems; run it with: flashscape run {out}",
-        style="green",
+        f"{out}: written, {told}; run it with: flashscape run {out}",
+        style="yellow" if count else "green",
         soft_wrap=True,
     )
 

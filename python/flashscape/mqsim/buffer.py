@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from flashscape import written
@@ -12,9 +13,9 @@ from flashscape.written import Row, Table
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from flashscape.mqsim.flow import Flow
     from flashscape.mqsim.section import Section
     from flashscape.mqsim.space import Space
-    from flashscape.mqsim.workload import Flow
 
 _UNBUFFERED = 64 << 20
 """Bytes of staging if nothing is cached: MQSim has no limit there."""
@@ -30,18 +31,9 @@ def table(device: Section, space: Space, flows: list[Flow]) -> Table:
     durability.sources = tuple(
         (flow.section.title, "Device_Level_Data_Caching_Mode") for flow in flows if flow.writes
     )
-    _note_sharing(device, flows)
     if not caching:
         return Table("drive.buffer", [durability, *_unbuffered(device)])
     _note_mechanism(device)
-    smallest = min(min(flow.mean_bytes for flow in caching), space.page_bytes)
-    pages = space.planes * space.page_bytes // smallest
-    limit, capacity = (
-        pages * space.page_bytes,
-        device.whole("Data_Cache_Capacity") // space.page_bytes * space.page_bytes,
-    )
-    if capacity < limit:
-        device.say("Data_Cache_Capacity", Verdict.MAPPED, "in whole pages")
     mean = round(sum(flow.mean_bytes for flow in caching) / len(caching))
     latency = dram_ns(device, mean)
     if mean < 2 * device.whole("Data_Cache_DRAM_Row_Size"):
@@ -52,12 +44,7 @@ def table(device: Section, space: Space, flows: list[Flow]) -> Table:
         "drive.buffer",
         [
             durability,
-            Row(
-                "size",
-                written.size(min(limit, capacity)),
-                sources(device, "Data_Cache_Capacity"),
-                f"MQSim lets {written.size(limit)} be on its way to flash",
-            ),
+            _size(device, space, flows, caching),
             Row(
                 "latency",
                 written.time(latency),
@@ -73,6 +60,66 @@ def table(device: Section, space: Space, flows: list[Flow]) -> Table:
             Row("read_hits", True),
         ],
     )
+
+
+def _size(device: Section, space: Space, flows: list[Flow], caching: list[Flow]) -> Row:
+    """Return the size of the buffer, of which each NVM set has an equal part."""
+    page = space.page_bytes
+    limit = _limit(space, min(flow.mean_bytes for flow in caching))
+    capacity = device.whole("Data_Cache_Capacity") // page * page
+    if capacity < limit:
+        device.say("Data_Cache_Capacity", Verdict.MAPPED, "in whole pages")
+    # Flows that write to each namespace that is written.
+    writers = Counter(flow.part.namespace for flow in caching)
+    remark = f"MQSim lets {written.size(limit)} be on its way to flash"
+    if device.text("Data_Cache_Sharing_Mode") == "SHARED":
+        each = min(limit, capacity)
+        if len(writers) > 1:
+            each = max(each // len(writers) // page * page, page)
+            why = (
+                f"MQSim's flows share {written.size(min(limit, capacity))}; here each of the "
+                f"{len(writers)} NVM sets that are written has an equal part: a flow that writes "
+                "more than the others waits for room earlier, and none waits for room of another"
+            )
+            device.say("Data_Cache_Sharing_Mode", Verdict.APPROXIMATED, why)
+    else:
+        of_flow = max(min(limit, capacity // len(flows) // page * page), page)
+        each = of_flow * max(writers.values())
+        _note_equal(device, flows, alone=max(writers.values()) == 1, size=of_flow)
+    count = len(space.namespaces)
+    if count > 1:
+        remark = f"{written.size(each)} for each of {count} NVM sets; {remark}"
+    return Row("size", written.size(each * count), sources(device, "Data_Cache_Capacity"), remark)
+
+
+def _limit(space: Space, size: int) -> int:
+    """Return the bytes on their way to flash that MQSim allows for writes of such a size.
+
+    MQSim counts them in sectors, while here each part of a page takes a page.
+    """
+    page = space.page_bytes
+    return space.all_planes * page // min(size, page) * page
+
+
+def under_way(device: Section, space: Space, size: int) -> int:
+    """Return how many programs for writes of such a size are under way in MQSim at most."""
+    capacity = device.whole("Data_Cache_Capacity")
+    return min(_limit(space, size), capacity) // space.page_bytes
+
+
+def _note_equal(device: Section, flows: list[Flow], *, alone: bool, size: int) -> None:
+    """Record the verdict on a cache of which each flow has an equal part."""
+    name = "Data_Cache_Sharing_Mode"
+    if len(flows) == 1:
+        device.say(name, Verdict.INERT, "there is one flow")
+    elif alone:
+        device.say(name, Verdict.MAPPED, f"each flow has {written.size(size)} in its NVM set")
+    else:
+        why = (
+            f"MQSim gives each flow {written.size(size)}; here flows that share flash share as "
+            "much for all of them, of which one may use more than its part"
+        )
+        device.say(name, Verdict.APPROXIMATED, why)
 
 
 def _unbuffered(device: Section) -> Iterable[Row]:
@@ -92,17 +139,6 @@ def _unbuffered(device: Section) -> Iterable[Row]:
         Row("order", "fifo"),
         Row("read_hits", True),
     )
-
-
-def _note_sharing(device: Section, flows: list[Flow]) -> None:
-    if device.text("Data_Cache_Sharing_Mode") != "SHARED":
-        name = "Data_Cache_Sharing_Mode"
-        if len(flows) > 1:
-            device.say(
-                name, Verdict.IGNORED, "one buffer for all flows; MQSim gives each an equal part"
-            )
-        else:
-            device.say(name, Verdict.INERT, "there is one flow")
 
 
 def _note_mechanism(device: Section) -> None:

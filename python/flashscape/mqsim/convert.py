@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from flashscape import written
 from flashscape.errors import ConfigError, Problem
 from flashscape.experiment import Experiment
 from flashscape.imported import Faults, Imported, Key, Verdict, refusal
-from flashscape.mqsim import collection, drive, known, precondition, space, workload, xml
+from flashscape.mqsim import (
+    collection,
+    drive,
+    estimates,
+    known,
+    precondition,
+    space,
+    workload,
+    xml,
+)
 from flashscape.mqsim.collection import Bounds
-from flashscape.mqsim.section import Section, sources
-from flashscape.mqsim.workload import Flow
+from flashscape.mqsim.flow import Flow
+from flashscape.mqsim.section import Section, misplaced, sources
 from flashscape.mqsim.xml import Element
 from flashscape.written import Row, Table
 
@@ -39,6 +49,8 @@ class _Import:
         self._config, self._workload, self._number = config, workload, scenario
         self._faults = Faults()
         self._strays: list[Key] = []
+        self._warnings: list[str] = []
+        self._misplaced: list[str] = []
         self._host, self._device, self._flash = self._drive_sections()
         elements, self._scenarios = self._flow_elements()
         self._sections = [
@@ -52,7 +64,9 @@ class _Import:
         self._end_if_wrong()
         experiment, text = self._checked(tables)
         keys = [*(key for section in self._all() for key in section), *self._strays]
-        return Imported(experiment, text, keys, self._number, self._scenarios)
+        strays = (warning for section in self._all() for warning in section.warnings)
+        warnings = [*self._misplaced, *strays, *self._warnings]
+        return Imported(experiment, text, keys, self._number, self._scenarios, warnings)
 
     def _all(self) -> Iterator[Section]:
         yield from (self._host, self._device, self._flash, *self._sections)
@@ -137,6 +151,9 @@ class _Import:
     def _stray(self, file: Path, section: str, element: Element, why: str) -> None:
         """Record an element that only some variant of MQSim may know."""
         why = f"no element of MQSim's, {why}"
+        if found := misplaced(element):
+            why = f"{why}; {found}"
+            self._misplaced.append(f"{file}, line {element.line}: <{element.name}> {found}")
         self._strays.append(
             Key(str(file), element.line, section, element.name, "...", Verdict.UNKNOWN, "", why)
         )
@@ -148,24 +165,37 @@ class _Import:
         """Return all tables. Reading a value also records its verdict and its faults."""
         whole = space.of(self._device, self._flash)
         is_sata = self._device.text("HostInterface_Type") == "SATA"
-        of_drive, parts = space.divide(whole, self._device, self._sections, is_sata=is_sata)
-        is_preconditioned_alone = self._device.truth("Enabled_Preconditioning") and len(parts) == 1
+        divided = space.divide(whole, self._device, self._sections, is_sata=is_sata)
+        of_drive, parts = divided.space, divided.parts
+        is_preconditioned = self._device.truth("Enabled_Preconditioning")
+        users = Counter(part.namespace for part in parts)
         flows = [
-            Flow(number, section, is_trace, part, of_drive.page_bytes, is_preconditioned_alone)
+            Flow(
+                number,
+                section,
+                is_trace,
+                part,
+                of_drive.page_bytes,
+                self._workload.parent,
+                is_preconditioned and users[part.namespace] == 1,
+            )
             for number, (section, is_trace, part) in enumerate(
                 zip(self._sections, self._traces, parts, strict=True)
             )
         ]
-        drive.note_inert(self._host, self._device, self._flash, flows)
+        sections = (self._host, self._device, self._flash)
+        drive.note_inert(*sections, flows)
         workload.note_caching(flows)
-        folder = self._workload.parent
-        return [
+        workload.note_priorities(flows, self._device)
+        tables = [
             self._head(),
-            *drive.tables(self._host, self._device, self._flash, of_drive, flows, bounds),
+            *drive.tables(*sections, of_drive, flows, bounds),
             precondition.table(self._device, of_drive, flows, in_step=in_step),
-            *(workload.table(flow, self._device, of_drive, folder) for flow in flows),
+            *(workload.table(flow, self._device) for flow in flows),
             self._record(),
         ]
+        self._warnings = [*divided.warnings, *estimates.warnings(*sections, of_drive, flows)]
+        return tables
 
     def _head(self) -> Table:
         scenario = f", scenario {self._number}" if self._scenarios > 1 else ""

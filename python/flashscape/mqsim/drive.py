@@ -10,12 +10,13 @@ from flashscape import written
 from flashscape.imported import Verdict
 from flashscape.mqsim import buffer, collection
 from flashscape.mqsim.section import sources
+from flashscape.mqsim.space import LEVELS, SECTOR
 from flashscape.written import Row, Table
 
 if TYPE_CHECKING:
+    from flashscape.mqsim.flow import Flow
     from flashscape.mqsim.section import Section
     from flashscape.mqsim.space import Space
-    from flashscape.mqsim.workload import Flow
 
 READ_COMMAND_NS = 290
 """tCS + 6 tWC + tWB + tRR (ONFI_Channel_NVDDR2.h)."""
@@ -53,7 +54,8 @@ def tables(
         _geometry(device, flash, space),
         _nand(device, flash),
         _concurrency(),
-        _ftl(device, flash, space),
+        _ftl(device, flash, space, flows),
+        _sets(space, flows),
         _allocation(device),
         collection.table(device, flash, bounds),
         _scheduler(device),
@@ -94,13 +96,10 @@ def note_inert(host: Section, device: Section, flash: Section, flows: list[Flow]
     if not host.truth("Enable_ResponseTime_Logging"):
         why = "Enable_ResponseTime_Logging is false"
         host.say("ResponseTime_Logging_Period_Length", Verdict.INERT, why)
-    partial = any(flow.is_partial for flow in flows)
     cut = flash.whole("Page_Capacity") % 512
     if cut:
         why = f"{cut} B less, as MQSim takes whole sectors of 512 B; also drive.ftl.unit"
         flash.say("Page_Capacity", Verdict.APPROXIMATED, why)
-    elif partial:
-        flash.say("Page_Capacity", Verdict.APPROXIMATED)
     else:
         flash.say("Page_Capacity", Verdict.MAPPED, "also the mapping unit, drive.ftl.unit")
 
@@ -228,7 +227,7 @@ def _concurrency() -> Table:
     )
 
 
-def _ftl(device: Section, flash: Section, space: Space) -> Table:
+def _ftl(device: Section, flash: Section, space: Space, flows: list[Flow]) -> Table:
     percent = written.decimal(round(Decimal(repr(device.real("Overprovisioning_Ratio"))) * 100, 9))
     none: dict[str, written.Value] = {"factory": "0 %", "grown_per_erase": "0 %"}
     return Table(
@@ -239,6 +238,7 @@ def _ftl(device: Section, flash: Section, space: Space) -> Table:
                 written.size(space.page_bytes),
                 (*sources(device, "Address_Mapping"), *sources(flash, "Page_Capacity")),
             ),
+            *_subunit(flash, space, flows),
             Row("block_planes", 1),
             Row(
                 "over_provisioning",
@@ -248,6 +248,59 @@ def _ftl(device: Section, flash: Section, space: Space) -> Table:
             Row("bad_blocks", none),
         ],
     )
+
+
+def _subunit(flash: Section, space: Space, flows: list[Flow]) -> list[Row]:
+    """Return the sectors that the map knows of, if flows write parts of pages."""
+    if not any(flow.writes and flow.is_partial for flow in flows):
+        return []
+    sectors = next(
+        of
+        for of in range(1, space.page_sectors)
+        if space.page_sectors % of == 0 and space.page_sectors // of <= _MOST_SUBUNITS
+    )
+    remark = "MQSim's map knows which sectors were written"
+    if sectors > 1:
+        why = (
+            f"MQSim's map has 64 bits for the written sectors of a page, and this page has "
+            f"{space.page_sectors}; here a bit is for {sectors} sectors"
+        )
+        flash.say("Page_Capacity", Verdict.APPROXIMATED, why)
+    return [Row("subunit", written.size(sectors * SECTOR), sources(flash, "Page_Capacity"), remark)]
+
+
+_MOST_SUBUNITS = 64
+"""Most subunits of a mapping unit, and bits of MQSim's map for a page."""
+
+
+def _sets(space: Space, flows: list[Flow]) -> Table:
+    _, _, dies_per_chip, _ = space.levels
+    parts: list[dict[str, written.Value]] = []
+    for of in space.sets:
+        channels, chips, dies, planes = map(sorted, of.box)
+        part: dict[str, written.Value] = {
+            "channels": channels,
+            "dies": [chip * dies_per_chip + die for chip in chips for die in dies],
+            "planes": planes,
+        }
+        counts = (
+            space.levels[0],
+            space.levels[1] * dies_per_chip,
+            space.levels[3],
+        )
+        parts.append(
+            {
+                key: numbers
+                for (key, numbers), count in zip(part.items(), counts, strict=True)
+                if isinstance(numbers, list) and len(numbers) < count
+            }
+        )
+    if not parts:
+        return Table("drive.ftl.sets")
+    from_keys = tuple((flow.section.title, name) for flow in flows for name in LEVELS)
+    idle = len(parts) - max(flow.part.nvm_set or 0 for flow in flows)
+    remark = "the last is used by no flow" if idle == 1 else f"the last {idle} are used by no flow"
+    return Table("drive.ftl.sets", [Row("parts", parts, from_keys, remark if idle else "")])
 
 
 def _allocation(device: Section) -> Table:

@@ -53,6 +53,15 @@ def of(section: str) -> dict[str, Known]:
     return {known.name: known for known in keys() if known.section in (section, *shared)}
 
 
+def homes(name: str) -> list[str]:
+    """Return the elements in which MQSim reads a key."""
+    found = []
+    for known in keys():
+        if known.name == name:
+            found += [SYNTHETIC, TRACE] if known.section == FLOW else [known.section]
+    return found
+
+
 def _known(*, read: str | list[str], verdict: str, **others: Any) -> Known:
     return Known(read=_reader(read), verdict=Verdict(verdict), **others)
 

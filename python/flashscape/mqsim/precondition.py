@@ -6,13 +6,14 @@ import math
 from typing import TYPE_CHECKING
 
 from flashscape.imported import Verdict
+from flashscape.mqsim import parts
 from flashscape.written import Row, Table
 
 if TYPE_CHECKING:
     from flashscape import written
+    from flashscape.mqsim.flow import Flow
     from flashscape.mqsim.section import Section
     from flashscape.mqsim.space import Space
-    from flashscape.mqsim.workload import Flow
 
 _OCCUPANCY = "Initial_Occupancy_Percentage"
 _ENABLED = "Enabled_Preconditioning"
@@ -21,18 +22,36 @@ _SOON = 0.5
 """Overwrites by which collection must have begun, so that a steady state can be found."""
 
 
+class _Namespace:
+    """Content of a namespace before the run, in shares of it."""
+
+    def __init__(self, pages: int, space: Space, flows: list[Flow], *, enabled: bool) -> None:
+        size = pages * space.page_bytes
+        self.flows = flows
+        self.read = max(
+            (flow.part.offset + flow.reach for flow in flows if flow.reads), default=0
+        ) / max(size, 1)
+        """As far as flows read."""
+        self.wanted = sum(flow.filled for flow in flows) / max(size, 1)
+        """As much as MQSim fills."""
+        self.share = min(max(self.wanted if enabled else 0.0, self.read), 1.0)
+
+
 def table(device: Section, space: Space, flows: list[Flow], *, in_step: bool) -> Table:
     """Return the precondition of an experiment, with all planes in step if flows write."""
-    exported = space.exported_pages * space.page_bytes
-    read = (
-        max((flow.part.offset + flow.reach for flow in flows if flow.reads), default=0) / exported
-    )
     enabled = device.truth(_ENABLED)
-    wanted = sum(flow.filled for flow in flows) / exported
+    namespaces = [
+        _Namespace(
+            pages, space, [flow for flow in flows if flow.part.namespace == number], enabled=enabled
+        )
+        for number, pages in enumerate(space.namespaces)
+    ]
     ages = enabled and any(flow.writes for flow in flows)
-    _note(device, flows, wanted if enabled else None, read, in_step=in_step)
-    share = min(max(wanted if enabled else 0.0, read), 1.0)
-    if share == 0:
+    _note(device, namespaces, flows, enabled=enabled, in_step=in_step)
+    held = parts.of(flows, enabled=enabled)
+    if held.why:
+        device.say(_ENABLED, why=f"{device.why(_ENABLED)}. {held.why}")
+    if not any(of.share for of in namespaces):
         return Table("precondition")
     streams = all(
         not flow.is_trace and flow.section.text("Address_Distribution") == "STREAMING"
@@ -44,18 +63,14 @@ def table(device: Section, space: Space, flows: list[Flow], *, in_step: bool) ->
             "random" if enabled and not streams else "sequential",
             ((device.title, _ENABLED),),
         ),
-        Row(
-            "share",
-            f"{_percent(share)} %",
-            tuple((flow.section.title, _OCCUPANCY) for flow in flows),
-            _why(wanted, read, enabled=enabled),
-        ),
+        _share(namespaces, flows, enabled=enabled),
+        *held.rows,
     ]
     if ages and not streams:
         rows.append(
             Row(
                 "age",
-                _age(share, space.reserved, flows),
+                _age(namespaces, space.reserved, flows),
                 remark="until what was free at first is used, and on",
             )
         )
@@ -65,19 +80,34 @@ def table(device: Section, space: Space, flows: list[Flow], *, in_step: bool) ->
     return Table("precondition", rows)
 
 
+def _share(namespaces: list[_Namespace], flows: list[Flow], *, enabled: bool) -> Row:
+    from_keys = tuple((flow.section.title, _OCCUPANCY) for flow in flows)
+    if len(namespaces) > 1:
+        shares = [f"{_percent(of.share)} %" for of in namespaces]
+        return Row("share", shares, from_keys, "of each NVM set")
+    [of] = namespaces
+    return Row("share", f"{_percent(of.share)} %", from_keys, _why(of, enabled=enabled))
+
+
 def _note(
-    device: Section, flows: list[Flow], wanted: float | None, read: float, *, in_step: bool
+    device: Section,
+    namespaces: list[_Namespace],
+    flows: list[Flow],
+    *,
+    enabled: bool,
+    in_step: bool,
 ) -> None:
     """Record the verdicts on the two keys."""
-    if wanted is None:
+    if not enabled:
+        reads = any(of.read for of in namespaces)
         why = "MQSim begins with an empty drive"
-        if read:
+        if reads:
             why += (
                 ", and makes up what is read; here it is filled in order as far "
                 "as it is read, without overwrites"
             )
         device.say(
-            _ENABLED, Verdict.APPROXIMATED if read else Verdict.MAPPED, why, becomes="precondition"
+            _ENABLED, Verdict.APPROXIMATED if reads else Verdict.MAPPED, why, becomes="precondition"
         )
         for flow in flows:
             flow.section.say(_OCCUPANCY, Verdict.INERT, f"{_ENABLED} is false")
@@ -96,31 +126,44 @@ def _note(
         _ENABLED,
         why=why if ages else "filled in random order; nothing is overwritten, as no flow writes",
     )
-    if read > wanted:
+    for of in namespaces:
+        for flow in of.flows:
+            _note_occupancy(of, flow, whole=len(namespaces) == 1)
+
+
+def _note_occupancy(of: _Namespace, flow: Flow, *, whole: bool) -> None:
+    where = "the drive" if whole else f"NVM set {flow.part.nvm_set}"
+    if of.read > of.wanted:
         why = (
-            f"{_percent(wanted)} % of the drive in the mean of the flows, but "
-            f"{_percent(read)} % from its beginning are "
+            f"{_percent(of.wanted)} % of {where} in the mean of its flows, but "
+            f"{_percent(of.read)} % from its beginning are "
             "filled: so far reach the flows that read. MQSim makes up what is read "
             "and was never written; "
             "here such reads would cost no flash time"
         )
-        for flow in flows:
-            flow.section.say(_OCCUPANCY, Verdict.APPROXIMATED, why)
+        flow.section.say(_OCCUPANCY, Verdict.APPROXIMATED, why)
+    elif len(of.flows) == 1:
+        why = f"{_percent(of.share)} % of {where} are filled"
+        if of.share < flow.section.whole(_OCCUPANCY) / 100:
+            why += ": MQSim fills at most 90 % for uniform flows (FTL.cpp)"
+        flow.section.say(_OCCUPANCY, Verdict.MAPPED, why)
 
 
-def _why(wanted: float, read: float, *, enabled: bool) -> str:
+def _why(of: _Namespace, *, enabled: bool) -> str:
     if not enabled:
         return "what is read"
     return (
         "the mean of the flows"
-        if wanted >= read
-        else f"{_percent(wanted)} % in the mean of the flows, but as far as they read"
+        if of.wanted >= of.read
+        else f"{_percent(of.wanted)} % in the mean of the flows, but as far as they read"
     )
 
 
-def _age(share: float, reserved: float, flows: list[Flow]) -> written.Value:
+def _age(namespaces: list[_Namespace], reserved: float, flows: list[Flow]) -> written.Value:
     """Return the overwrites until every block has been written once, and some more."""
-    until_used = 1 / (share * (1 - reserved)) - 1
+    shares = [of.share for of in namespaces if of.share and any(flow.writes for flow in of.flows)]
+    least = min(shares or [of.share for of in namespaces if of.share])
+    until_used = 1 / (least * (1 - reserved)) - 1
     age: dict[str, written.Value]
     if until_used < _SOON:
         age = {"overwrites": _tenths(until_used + 3), "until_steady": True}

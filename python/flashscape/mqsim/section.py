@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, cast
 
 from flashscape.imported import Key, Verdict
-from flashscape.mqsim import known, values
+from flashscape.mqsim import known, values, xml
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,6 +28,8 @@ class Section:
         self._keys: dict[str, Key] = {}
         self._remarks: dict[str, str] = {}
         self._strays: list[Key] = []
+        self.warnings: list[str] = []
+        """Keys of MQSim's that stand where MQSim does not read them."""
         for child in element.children:
             # Flash_Parameter_Set is inside Device_Parameter_Set.
             if child.name != known.FLASH:
@@ -81,6 +83,10 @@ class Section:
             why=key.why if why is None else why,
             becomes=becomes,
         )
+
+    def why(self, name: str) -> str:
+        """Return the reason that is recorded for a key."""
+        return self._keys[name].why
 
     @property
     def is_older(self) -> bool:
@@ -152,6 +158,9 @@ class Section:
 
     def _stray(self, child: Element) -> None:
         why = "no key of MQSim's, which ignores it silently"
+        if found := misplaced(child):
+            why = f"{why}; {found}"
+            self.warnings.append(f"{self.file}, line {child.line}: <{child.name}> {found}")
         self._strays.append(
             Key(
                 self.file,
@@ -164,6 +173,21 @@ class Section:
                 why,
             )
         )
+
+
+def misplaced(element: Element) -> str:
+    """Say which keys of MQSim's an element is or has that MQSim does not read there; or nothing."""
+    names = dict.fromkeys(of.name for of in xml.inside(element) if known.homes(of.name))
+    if not names:
+        return ""
+    homes = dict.fromkeys(home for name in names for home in known.homes(name))
+    where = " and ".join(f"<{home}>" for home in homes)
+    if list(names) == [element.name]:
+        return f"is a key that MQSim reads in {where} only: it is not used here, as it is not there"
+    listed = ", ".join(names)
+    keys = "keys that MQSim reads" if len(names) > 1 else "a key that MQSim reads"
+    are = "they are" if len(names) > 1 else "it is"
+    return f"has {keys} in {where} only ({listed}): {are} found in it and not used, here as there"
 
 
 def sources(section: Section, *names: str) -> tuple[tuple[str, str], ...]:

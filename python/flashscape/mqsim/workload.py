@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from decimal import Decimal
 from itertools import takewhile
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from flashscape import written
 from flashscape.imported import Verdict
-from flashscape.mqsim.space import SECTOR
+from flashscape.mqsim.flow import is_file
+from flashscape.mqsim.section import sources
+from flashscape.mqsim.space import LEVELS, SECTOR
 from flashscape.written import Row, Table
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
+    from flashscape.mqsim.flow import Flow
     from flashscape.mqsim.section import Section
-    from flashscape.mqsim.space import Part, Space
 
 _SIZES = 64
 """Most entries of a list of sizes."""
@@ -26,143 +28,23 @@ _DEVIATIONS = 4
 _INTENSITY = "Intensity"
 _UNREAD = "MQSim's own files have this key, but since f096db7 MQSim reads only Bandwidth"
 
+_PRIORITY = "Priority_Class"
 _PRIORITIES = {"URGENT": "high", "HIGH": "normal", "MEDIUM": "normal", "LOW": "low"}
+_WEIGHTS = {"HIGH": 4, "MEDIUM": 2, "LOW": 1}
+"""Turns of the classes that take turns (Host_Interface_NVMe_Priorities.h)."""
+_WRITES_WITHOUT_RANK = (
+    "MQSim ranks programs, too; here writes have a rank only while they wait for room in the "
+    "buffer, and then wait for all programs before them"
+)
 
 
-@dataclass(slots=True)
-class Flow:
-    """A flow of a scenario."""
-
-    number: int
-    section: Section
-    is_trace: bool
-    part: Part
-    page_bytes: int
-    is_preconditioned_alone: bool
-    """True if MQSim writes this flow's addresses before the run, and those of no other flow."""
-
-    @property
-    def name(self) -> str:
-        """Name in results."""
-        return f"flow-{self.number}"
-
-    @property
-    def reads(self) -> bool:
-        """True if the flow reads."""
-        return self.is_trace or self.section.whole("Read_Percentage") > 0
-
-    @property
-    def writes(self) -> bool:
-        """True if the flow writes."""
-        return self.is_trace or self.section.whole("Read_Percentage") < 100
-
-    @property
-    def is_caching(self) -> bool:
-        """True if its writes are acknowledged from the buffer."""
-        return self.section.text("Device_Level_Data_Caching_Mode") in (
-            "WRITE_CACHE",
-            "WRITE_READ_CACHE",
-        )
-
-    @property
-    def mean_bytes(self) -> int:
-        """Mean size of its requests; a page for a trace, whose sizes are not examined."""
-        if self.is_trace:
-            return self.page_bytes
-        return self.section.whole("Average_Request_Size") * SECTOR
-
-    @property
-    def is_partial(self) -> bool:
-        """True if requests may access a part of a page."""
-        return (
-            self.is_trace
-            or self.mean_bytes % self.page_bytes != 0
-            or self.align % self.page_bytes != 0
-        )
-
-    @property
-    def align(self) -> int:
-        """Bytes to whose multiples requests are aligned."""
-        if not self.section.truth("Generated_Aligned_Addresses"):
-            return SECTOR
-        return self.section.whole("Address_Alignment_Unit") * SECTOR
-
-    @property
-    def working_set(self) -> int:
-        """Bytes that it accesses, from the beginning of its part."""
-        if self.is_trace:
-            return self.part.size
-        percent = self.section.whole("Working_Set_Percentage")
-        share = percent if 1 <= percent <= 100 else 100
-        return self.part.size * share // 100 // self.page_bytes * self.page_bytes
-
-    @property
-    def reach(self) -> int:
-        """Bytes that its requests reach, from the beginning of its part.
-
-        MQSim draws the addresses of a run from the same seed as those of the
-        preconditioning (FTL.cpp): a run of no more requests accesses only written pages.
-        In MQSim these are scattered pages, here the first ones.
-        """
-        drawn = self._drawn_before
-        if drawn is None or not 0 < self.section.whole("Total_Requests_To_Generate") <= drawn:
-            return self.working_set
-        return int(self._written_before / self.page_bytes) * self.page_bytes
-
-    @property
-    def _wanted_before(self) -> float:
-        """Bytes that preconditioning is asked to write."""
-        return self.section.whole("Initial_Occupancy_Percentage") / 100 * self.part.size
-
-    @property
-    def filled(self) -> float:
-        """Bytes of its part that preconditioning fills: for uniform ones at most 90 % (FTL.cpp)."""
-        wanted = self._wanted_before
-        is_uniform = (
-            not self.is_trace and self.section.text("Address_Distribution") == "RANDOM_UNIFORM"
-        )
-        return 0.9 * self.part.size if is_uniform and self.part.size < 1.1 * wanted else wanted
-
-    @property
-    def _wants_too_much(self) -> bool:
-        """True if preconditioning would draw too long before it had found so many bytes."""
-        return self.working_set < 1.1 * self._wanted_before
-
-    @property
-    def _written_before(self) -> float:
-        """Bytes that preconditioning writes."""
-        return 0.9 * self.working_set if self._wants_too_much else self._wanted_before
-
-    @property
-    def _drawn_before(self) -> float | None:
-        """Mean number of requests that preconditioning draws, if the run draws the same ones."""
-        section = self.section
-        if (
-            self.is_trace
-            or not self.is_preconditioned_alone
-            or self.is_partial
-            or section.text("Address_Distribution") != "RANDOM_UNIFORM"
-            or section.text("Request_Size_Distribution") != "FIXED"
-            or section.whole("Stop_Time")
-        ):
-            return None
-        if self._wants_too_much and self.working_set < self.part.size:
-            # In this case it draws from the whole part.
-            return None
-        unwritten = 1 - self._written_before / self.working_set
-        return self.working_set / self.mean_bytes * -math.log(unwritten)
-
-    def row(self, key: str, value: written.Value, *names: str, remark: str = "") -> Row:
-        """Return a row that comes from keys of this flow."""
-        return Row(key, value, tuple((self.section.title, name) for name in names), remark)
-
-
-def table(flow: Flow, device: Section, space: Space, folder: Path) -> Table:
-    """Return the workload of a flow; ``folder`` is the folder of the workload file."""
+def table(flow: Flow, device: Section) -> Table:
+    """Return the workload of a flow."""
     rows = [Row("name", flow.name)]
-    rows += _priority(flow, device)
-    rows += _region(flow, space)
-    rows += _trace(flow, device, folder) if flow.is_trace else _synthetic(flow, device)
+    rows += _priority(flow)
+    rows += _nvm_set(flow)
+    rows += _region(flow)
+    rows += _trace(flow, device) if flow.is_trace else _synthetic(flow, device)
     return Table("workload", rows, is_list=True)
 
 
@@ -191,37 +73,62 @@ def note_caching(flows: list[Flow]) -> None:
             flow.section.say(name, Verdict.MAPPED, f"writes are acknowledged from {where}")
 
 
-def _priority(flow: Flow, device: Section) -> list[Row]:
+def note_priorities(flows: list[Flow], device: Section) -> None:
+    """Record verdicts on priority classes, which one scheduler alone looks at."""
     policy, host = device.text("Transaction_Scheduling_Policy"), device.text("HostInterface_Type")
-    if policy != "PRIORITY_OUT_OF_ORDER" or host == "SATA":
-        why = (
-            "SATA has none"
-            if host == "SATA"
-            else f"{policy} does not look at it (TSU_OutofOrder.cpp)"
-        )
-        flow.section.say("Priority_Class", Verdict.INERT, why)
+    classes = {flow.section.text(_PRIORITY) for flow in flows}
+    turns_of = classes & set(_WEIGHTS)
+    of_writers = {flow.section.text(_PRIORITY) for flow in flows if flow.writes}
+    for flow in flows:
+        flow.is_ranked = policy == "PRIORITY_OUT_OF_ORDER" and host != "SATA"
+        if not flow.is_ranked:
+            why = f"{policy} does not look at it (TSU_OutofOrder.cpp)"
+            flow.section.say(_PRIORITY, Verdict.INERT, "SATA has none" if host == "SATA" else why)
+            continue
+        verdict, becomes = Verdict.MAPPED, "workload.priority"
+        if len(classes) == 1:
+            why = "all flows have this class"
+        elif flow.section.text(_PRIORITY) == "URGENT":
+            why = "before all others"
+        elif len(turns_of) == 1:
+            why = "after URGENT"
+        else:
+            verdict = Verdict.APPROXIMATED
+            why = turns(turns_of)
+        if flow.writes and len(of_writers) > 1:
+            verdict = Verdict.APPROXIMATED
+            why += f"; {_WRITES_WITHOUT_RANK}"
+        flow.section.say(_PRIORITY, verdict, why, becomes=becomes)
+
+
+def takes_turns(flow: Flow) -> bool:
+    """Return True if a flow's class takes turns with others in MQSim."""
+    return flow.is_ranked and flow.section.text(_PRIORITY) in _WEIGHTS
+
+
+def turns(classes: set[str]) -> str:
+    """Say how classes take turns in MQSim and here, if all of them have work for a chip."""
+    taking = [name for name in _WEIGHTS if name in classes]
+    together = sum(_WEIGHTS[name] for name in taking)
+    there = ", ".join(f"{name} {_WEIGHTS[name]}" for name in taking)
+    here = "LOW waits for the others" if "LOW" in taking else "HIGH and MEDIUM are alike"
+    return f"if all have work for a chip, MQSim gives of {together} turns {there}; here {here}"
+
+
+def _priority(flow: Flow) -> list[Row]:
+    if not flow.is_ranked:
         return []
-    name = flow.section.text("Priority_Class")
-    exact = name == "URGENT"
-    why = (
-        "before all others"
-        if exact
-        else (
-            "MQSim takes turns by weight between HIGH, MEDIUM and LOW; here LOW "
-            "waits for the others"
-        )
-    )
-    flow.section.say(
-        "Priority_Class",
-        Verdict.MAPPED if exact else Verdict.APPROXIMATED,
-        why,
-        becomes="workload.priority",
-    )
-    return [flow.row("priority", _PRIORITIES[name], "Priority_Class")]
+    return [flow.row("priority", _PRIORITIES[flow.section.text(_PRIORITY)], _PRIORITY)]
 
 
-def _region(flow: Flow, space: Space) -> list[Row]:
-    names = ["Channel_IDs", "Chip_IDs", "Die_IDs", "Plane_IDs"]
+def _nvm_set(flow: Flow) -> list[Row]:
+    if flow.part.nvm_set is None:
+        return []
+    return [flow.row("nvm_set", flow.part.nvm_set, *LEVELS)]
+
+
+def _region(flow: Flow) -> list[Row]:
+    names = list(LEVELS)
     if not flow.is_trace:
         percent = flow.section.whole("Working_Set_Percentage")
         if not 1 <= percent <= 100:
@@ -229,7 +136,7 @@ def _region(flow: Flow, space: Space) -> list[Row]:
                 "Working_Set_Percentage", why=f"MQSim takes 100 for {percent} (Host_System.cpp)"
             )
         names = ["Working_Set_Percentage", *names]
-    if flow.part.offset == 0 and flow.reach == space.exported_pages * space.page_bytes:
+    if flow.part.offset == 0 and flow.reach == flow.part.namespace_bytes:
         return []
     region: dict[str, written.Value] = {
         "offset": written.size(flow.part.offset),
@@ -407,24 +314,22 @@ def _rate_key(section: Section) -> tuple[str, int]:
 
 
 def _depth(flow: Flow, device: Section, wanted: int | None) -> list[Row]:
-    """Return a queue's depth: the flow's, as far as MQSim's queues allow it."""
-    is_sata = device.text("HostInterface_Type") == "SATA"
-    limits = [(device.whole("IO_Queue_Depth") - 1, "IO_Queue_Depth")]
-    if not is_sata:
-        limits.append((device.whole("Queue_Fetch_Size"), "Queue_Fetch_Size"))
-    else:
+    """Return a queue's depth: the flow's, as far as MQSim's device fetches requests."""
+    if device.text("HostInterface_Type") == "SATA":
         device.say("Queue_Fetch_Size", Verdict.INERT, "SATA has none")
-    limit, limited_by = min(limits)
-    if wanted is not None and wanted <= limit:
+        limit = wanted
+    else:
+        limit = device.whole("Queue_Fetch_Size")
+    if wanted is None:
+        return [Row("queue_depth", limit, sources(device, "Queue_Fetch_Size"))] if limit else []
+    if limit is None or wanted <= limit:
         return [flow.row("queue_depth", wanted, "Average_No_of_Reqs_in_Queue")]
-    row = Row("queue_depth", limit, ((device.title, limited_by),))
-    if wanted is not None:
-        why = (
-            f"{wanted} are wanted, {limited_by} allows {limit}; the others wait in "
-            "MQSim's queue, and are not issued here"
-        )
-        flow.section.say("Average_No_of_Reqs_in_Queue", Verdict.APPROXIMATED, why)
-    return [row]
+    why = (
+        f"{wanted} are wanted, Queue_Fetch_Size allows {limit}; the others wait in "
+        "MQSim's queue, and are not issued here"
+    )
+    flow.section.say("Average_No_of_Reqs_in_Queue", Verdict.APPROXIMATED, why)
+    return [Row("queue_depth", limit, sources(device, "Queue_Fetch_Size"))]
 
 
 def _stop(flow: Flow) -> list[Row]:
@@ -446,7 +351,7 @@ def _stop(flow: Flow) -> list[Row]:
     return [flow.row("stop", {"requests": requests}, "Total_Requests_To_Generate")]
 
 
-def _trace(flow: Flow, device: Section, folder: Path) -> list[Row]:
+def _trace(flow: Flow, device: Section) -> list[Row]:
     section = flow.section
     replay: dict[str, written.Value] = {
         "format": "mqsim",
@@ -466,7 +371,7 @@ def _trace(flow: Flow, device: Section, folder: Path) -> list[Row]:
         )
     if count > 1:
         replay["repeat"] = count
-    file = _find(flow, folder)
+    file = flow.trace or _missing_trace(flow)
     rows = [
         flow.row(
             "trace",
@@ -490,28 +395,15 @@ def part_of(file: Path, percent: int) -> tuple[int, int]:
     return int(percent / 100 * total), total
 
 
-def _find(flow: Flow, folder: Path) -> Path:
-    """Find the trace in the working directory, as MQSim does, or beside the workload file."""
-    given = flow.section.text("File_Path").strip()
-    path = Path(given if _is_file(Path(given)) else given.replace("\\", "/"))
-    places = [path.absolute(), (folder / path).absolute()]
-    for place in places:
-        if _is_file(place):
-            return place
-    if not given:
+def _missing_trace(flow: Flow) -> Path:
+    """Refuse a flow whose trace is nowhere; return the first place at which it was sought."""
+    places = flow.trace_places
+    if not flow.section.text("File_Path").strip():
         flow.section.refuse("File_Path", "is missing")
     else:
         tried = " nor at ".join(dict.fromkeys(map(str, places)))
         flow.section.refuse("File_Path", f"there is no trace at {tried}")
     return places[0]
-
-
-def _is_file(path: Path) -> bool:
-    """Return True if the file exists; False also for a name that is too long."""
-    try:
-        return path.is_file()
-    except OSError:
-        return False
 
 
 def _beginning(flow: Flow, file: Path, count: int) -> list[Row]:
@@ -520,7 +412,7 @@ def _beginning(flow: Flow, file: Path, count: int) -> list[Row]:
     if count > 1:
         section.say(name, Verdict.INERT, "Relay_Count is more than 1 (IO_Flow_Trace_Based.cpp)")
         return []
-    if percent == 100 or not _is_file(file):
+    if percent == 100 or not is_file(file):
         section.say(name, Verdict.MAPPED, "all of it")
         return []
     if percent > 100:

@@ -9,6 +9,7 @@ from xml.parsers import expat
 from flashscape.errors import ConfigError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
 _LARGEST = 16 << 20
@@ -26,6 +27,13 @@ class Element:
     line: int
     text: str = ""
     children: list[Element] = field(default_factory=list)
+
+
+def inside(element: Element) -> Iterator[Element]:
+    """Yield an element and all elements in it."""
+    yield element
+    for child in element.children:
+        yield from inside(child)
 
 
 def read(path: Path) -> Element:
