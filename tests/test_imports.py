@@ -29,6 +29,7 @@ FACE = {
     "latency",
     "lifetime",
     "measured",
+    "near",
     "output",
     "picture",
     "plotting",
@@ -58,6 +59,11 @@ FILES = {
 """File of every module."""
 
 
+def room(module: str) -> str:
+    """Return the part of the package that a module belongs to."""
+    return module.split(".")[1] if "." in module else ""
+
+
 def imports_of(module: str) -> set[tuple[str, str]]:
     """Return every module of the package that a module imports from, with the imported name."""
     found = set()
@@ -65,11 +71,28 @@ def imports_of(module: str) -> set[tuple[str, str]]:
         if isinstance(node, ast.Import):
             found |= {(alias.name, "") for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
-            assert not node.level, f"{module}: imports by a relative path"
+            owner = _owner(module, node)
             for alias in node.names:
-                whole = f"{node.module}.{alias.name}"
-                found.add((whole, "") if whole in FILES else (node.module or "", alias.name))
+                whole = f"{owner}.{alias.name}"
+                found.add((whole, "") if whole in FILES else (owner, alias.name))
     return {(owner, name) for owner, name in found if owner in FILES and owner != module}
+
+
+def _owner(module: str, node: ast.ImportFrom) -> str:
+    """Return the absolute name of the module that an import takes names from.
+
+    Only studies import their own modules by relative paths, so that a copy imports its copies.
+    """
+    is_study = room(module) == "studies" and module.count(".") == 3
+    own = module.rpartition(".")[0]
+    if not node.level:
+        name = node.module or ""
+        is_own = is_study and f"{name}.".startswith(f"{own}.")
+        assert not is_own, f"{module}: imports {name} of its own study; write `from .… import`"
+        return name
+    assert is_study, f"{module}: imports by a relative path"
+    assert node.level == 1, f"{module}: imports from above its study"
+    return f"{own}.{node.module}" if node.module else own
 
 
 IMPORTS = {module: imports_of(module) for module in FILES}
@@ -94,11 +117,6 @@ def test_no_circle_of_imports():
     circles = {frozenset(way): way for module in FILES if (way := circle_from(module))}
     shown = "\n".join(" -> ".join(way) for way in circles.values())
     assert not circles, f"move what they share to the module that owns it:\n{shown}"
-
-
-def room(module: str) -> str:
-    """Return the part of the package that a module belongs to."""
-    return module.split(".")[1] if "." in module else ""
 
 
 def exported(door: str) -> set[str]:

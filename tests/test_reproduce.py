@@ -67,7 +67,7 @@ def test_every_verdict_with_its_reason(found):
         "directory of traces)"
     )
     assert found["X-9"].reason == "the short profile leaves it out, as it takes an hour"
-    with pytest.raises(KeyError):
+    with pytest.raises(KeyError, match=r'no claim X-11 \(did you mean "X-1"'):
         found["X-11"]
 
 
@@ -164,7 +164,63 @@ def test_what_is_kept_can_be_read(found, out):
     for path in ("figure-1/read-tails.svg", "table-1/bars.svg"):
         assert f'src="{path}"' in page
         assert (out / path).exists()
+    assert "Curves: [figure-1/read-tails.curves.csv](figure-1/read-tails.curves.csv)" in report
     assert found.notes == ["no plot table-1/absent: " + found["X-8"].reason]
+
+
+def test_curves_are_numbers_beside_their_plots(found, out):
+    tails = pl.read_csv(out / "figure-1" / "read-tails.curves.csv")
+    assert tails.equals(pl.read_csv(found.curves("figure-1/read-tails").write_csv().encode()))
+    for panel, kind in (("reads", "read"), ("writes", "write")):
+        for scheme in ("waiting", "suspending"):
+            latency = found.runs[scheme].whole.latency.filter(kind=kind).sort("high_ns")
+            curve = tails.filter(panel=panel, scheme=scheme, source="ours", repeat=0)
+            assert curve["requests"].to_list() == latency["requests"].to_list()
+            # The share of a percentile is what the summary says: at most 1 % are slower than p99.
+            p99 = found.runs[scheme].whole.of_kind(kind).p99
+            slower = curve.filter(pl.col("latency_ns") >= p99)["slower_share"]
+            faster = curve.filter(pl.col("latency_ns") < p99)["slower_share"]
+            assert slower.max() <= 0.01 < faster.min()
+            assert curve["slower_share"][-1] == 0.0
+    reference = tails.filter(source="paper: 1 ms")
+    assert (reference["panel"][0], reference["latency_ns"][0]) == ("reads", 1_000_000)
+    depths = {1: "depth-1", 8: "waiting", 64: "depth-64"}
+    means = [found.runs[name].whole.read.mean for name in depths.values()]
+    line = pl.read_csv(out / "table-1" / "by-depth.curves.csv")
+    ours = line.filter(source="ours")
+    assert (ours["x"].to_list(), ours["y"].to_list()) == (list(depths), pytest.approx(means))
+    assert (ours["x_label"][0], ours["y_unit"][0]) == ("queue depth", "ns")
+    paper = line.filter(source="paper")
+    assert (paper["x"].to_list(), paper["y"].to_list()) == ([1.0, 64.0], [1e5, 3e6])
+    bars = pl.read_csv(out / "table-1" / "bars.curves.csv")
+    assert bars.filter(source="ours")["panel"].to_list() == [f"QD {depth}" for depth in depths]
+    assert bars.filter(source="ours")["value"].to_list() == pytest.approx(means)
+    assert bars.filter(source="paper")["value"].to_list() == [1e5]
+    course = pl.read_csv(out / "figure-1" / "course.curves.csv")
+    of_run = found.runs["waiting"].whole
+    intervals = course.filter(scheme="waiting", source="interval")
+    assert intervals["requests"].sum() == of_run.series["reads"].sum()
+    assert intervals["longest_ns"].max() == of_run.series["read_latency_max_ns"].max()
+    with pytest.raises(KeyError, match="no plot figure-1/tails"):
+        found.curves("figure-1/tails")
+
+
+def test_lines_of_a_figure_of_ones_own_are_read_back():
+    from matplotlib.figure import Figure
+
+    from flashscape.reproduce import plots
+
+    figure = Figure()
+    axes = figure.subplots()
+    axes.set_title("growth")
+    axes.plot([1, 2], [3.0, 4.5], label="both")
+    axes.plot([1, 2], [0.0, 1.0])
+    assert plots.curves.of(figure).rows() == [
+        ("growth", "both", 1.0, 3.0),
+        ("growth", "both", 2.0, 4.5),
+        ("growth", "line 2", 1.0, 0.0),
+        ("growth", "line 2", 2.0, 1.0),
+    ]
 
 
 def test_the_runs_are_a_sweep(found, out):
@@ -255,6 +311,7 @@ def test_the_command_prints_verdicts_and_writes_them(found, out, flashscape, tmp
             "runs",
             "study",
             "profile",
+            "set",
         ]
     assert claims[0]["figures"] == found["X-1"].figures
     assert claims[0]["bounds"] == [

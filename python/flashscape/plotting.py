@@ -7,7 +7,7 @@ import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from flashscape import drawing, output
+from flashscape import drawing, output, toml
 from flashscape.compare import kept
 from flashscape.compare import picture as overlay
 from flashscape.compare.comparison import DOCUMENT
@@ -125,7 +125,14 @@ def _again(folder: Path) -> str:
     here = shlex.quote(str(folder))
     try:
         found = json.loads((folder / _REPRODUCTION).read_text(encoding="utf-8"))
-        return f"flashscape reproduce {found['study']} --profile {found['profile']} --out {here}"
+        study = shlex.quote(str(found.get("folder") or found["study"]))
+        # Values of a command line are texts.
+        pairs = (
+            f"{path}={value if isinstance(value, str) else toml.inline(value)}"
+            for path, value in found.get("set", {}).items()
+        )
+        changed = "".join(f" --set {shlex.quote(pair)}" for pair in pairs)
+        return f"flashscape reproduce {study} --profile {found['profile']}{changed} --out {here}"
     except (OSError, ValueError, KeyError, TypeError):
         return f"flashscape reproduce PAPER --out {here}"
 

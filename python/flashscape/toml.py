@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING, Any
 
 from flashscape import _flashscape
@@ -27,3 +28,28 @@ def line_of(place: str, lines: Mapping[str, int]) -> int | None:
             return lines[place]
         place = place[: max(place.rfind("."), place.rfind("["), 0)]
     return None
+
+
+_is_bare = re.compile(r"[A-Za-z0-9_-]+").fullmatch
+
+
+def key(name: str) -> str:
+    """Write a key."""
+    return name if _is_bare(name) else _text(name)
+
+
+def inline(value: Any) -> str:
+    """Write a value in one line."""
+    if isinstance(value, str):
+        return _text(value)
+    if isinstance(value, dict):
+        entries = ", ".join(f"{key(name)} = {inline(entry)}" for name, entry in value.items())
+        return f"{{ {entries} }}" if entries else "{}"
+    if isinstance(value, list):
+        return f"[{', '.join(map(inline, value))}]"
+    return json.dumps(value)
+
+
+def _text(text: str) -> str:
+    # Strings of JSON are strings of TOML, except for DEL.
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, field
 from decimal import Decimal
+
+from flashscape import toml
 
 Value = (
     str | int | float | bool | list[str] | list[int] | dict[str, "Value"] | list[dict[str, "Value"]]
@@ -57,8 +58,7 @@ def value(given: Value) -> str:
     if isinstance(given, bool):
         return "true" if given else "false"
     if isinstance(given, str):
-        # Strings of JSON are strings of TOML, except for DEL.
-        return json.dumps(given, ensure_ascii=False).replace("\x7f", "\\u007f")
+        return toml.inline(given)
     if isinstance(given, (int, float)):
         return str(given)
     if isinstance(given, dict):

@@ -21,6 +21,7 @@ from flashscape.act import load
 from flashscape.catalogue import presets
 from flashscape.errors import ConfigError, Interrupted
 from flashscape.experiment import Experiment, Unchecked
+from flashscape.near import listed
 from flashscape.output import File, refuse_inputs
 from flashscape.run import run
 from flashscape.snapshot import Snapshot
@@ -130,8 +131,7 @@ def _of_sets(label: str) -> ConfigError:
 def _of_file(path: str | PathLike[str], overrides: Any) -> Experiment:
     name = fspath(path)
     if isinstance(path, str) and not Path(name).suffix and not Path(name).exists():
-        known = ", ".join(presets())
-        raise ConfigError(f"{name}: is neither a preset (there are {known}) nor a file")
+        raise ConfigError(f"{name}: is neither a preset {listed(name, presets())} nor a file")
     return Experiment.from_file(path, overrides)
 
 

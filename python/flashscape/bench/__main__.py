@@ -11,6 +11,7 @@ from flashscape import signals
 from flashscape.bench import report, suite
 from flashscape.bench.figures import GROUPS
 from flashscape.cli.main import failed
+from flashscape.near import listed
 
 
 def groups(_context: click.Context, _option: click.Parameter, text: str | None) -> tuple[str, ...]:
@@ -19,7 +20,7 @@ def groups(_context: click.Context, _option: click.Parameter, text: str | None) 
         return GROUPS
     chosen = tuple(name.strip() for name in text.split(","))
     if unknown := [name for name in chosen if name not in GROUPS]:
-        raise click.BadParameter(f"no figures {unknown[0]!r} (there are {', '.join(GROUPS)})")
+        raise click.BadParameter(f"no figures {unknown[0]!r} {listed(unknown[0], GROUPS)}")
     return chosen
 
 

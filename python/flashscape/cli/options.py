@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import difflib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
+
+from flashscape.near import near
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -26,11 +27,11 @@ class Commands(click.Group):
         try:
             return super().resolve_command(ctx, args)
         except click.UsageError as error:
-            near = difflib.get_close_matches(args[0], self.list_commands(ctx), 1)
+            found = near(args[0], self.list_commands(ctx))
             # Click's own groups suggest it themselves in later versions.
-            if not near or "Did you mean" in error.format_message():
+            if found is None or "Did you mean" in error.format_message():
                 raise
-            raise click.UsageError(f"{error.message} Did you mean {near[0]!r}?", ctx) from None
+            raise click.UsageError(f"{error.message} Did you mean {found!r}?", ctx) from None
 
 
 def experiment(

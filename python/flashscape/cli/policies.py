@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from flashscape.catalogue import Family, policies
+from flashscape.near import listed
 
 
 @click.command("policies")
@@ -15,7 +16,7 @@ def command(path: str | None, markdown: bool) -> None:
     known = policies()
     if path is not None:
         if path not in known:
-            raise click.UsageError(f"no policies at {path!r} (there are {', '.join(known)})")
+            raise click.UsageError(f"no policies at {path!r} {listed(path, known)}")
         known = {path: known[path]}
     page = _page(list(known.values())) if markdown else "\n".join(map(_lines, known.values()))
     click.echo(page, nl=not markdown)

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import difflib
-
 import click
 
 from flashscape.catalogue import presets
+from flashscape.near import listed
 
 
 @click.command("presets")
@@ -21,6 +20,4 @@ def command(name: str | None) -> None:
     elif name in known:
         click.echo(known[name].text, nl=False)
     else:
-        near = difflib.get_close_matches(name, known, 1)
-        meant = f"did you mean {near[0]!r}? " if near else ""
-        raise click.UsageError(f"no preset {name!r} ({meant}there are {', '.join(known)})")
+        raise click.UsageError(f"no preset {name!r} {listed(name, known)}")

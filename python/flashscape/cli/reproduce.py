@@ -43,6 +43,14 @@ if TYPE_CHECKING:
 )
 @click.option("--jobs", type=click.IntRange(min=1), metavar="N", help="Processes; default: cores.")
 @options.cluster
+@options.overrides
+@click.option(
+    "--copy",
+    "copied",
+    type=options.Named(path_type=Path),
+    metavar="FOLDER",
+    help="Copy the study to FOLDER, to change it there; run nothing.",
+)
 @click.option("--strict", is_flag=True, help="Exit with 1 if a claim is missed or direction.")
 @click.option("--quiet", is_flag=True, help="No progress, no tables.")
 def command(
@@ -53,6 +61,8 @@ def command(
     traces: Path | None,
     jobs: int | None,
     cluster: str | None,
+    overrides: tuple[tuple[str, str], ...],
+    copied: Path | None,
     strict: bool,
     quiet: bool,
 ) -> int:
@@ -66,10 +76,16 @@ def command(
     \b
     flashscape reproduce erase-suspension/figure-4
     flashscape reproduce erase-suspension --profile full --out results
+    flashscape reproduce erase-suspension/figure-4 --set drive.buffer.size="4 MiB"
+    flashscape reproduce erase-suspension --copy mine && flashscape reproduce mine
     """  # noqa: D301 - click wants the character itself
+    if copied is not None:
+        others = (out, document, traces, jobs, cluster, strict, quiet, overrides)
+        _copy(paper, copied, is_alone=profile == "short" and not any(others))
+        return 0
     if paper is None:
-        if out is not None or document is not None:
-            raise click.UsageError("name a paper: without one there is nothing to keep")
+        if any((out, document, overrides)):
+            raise click.UsageError("name a paper: without one there is nothing to run")
         _list()
         return 0
     to_stdout = document == documents.STDOUT
@@ -82,6 +98,7 @@ def command(
             jobs=jobs,
             cluster=cluster,
             traces=traces,
+            overrides=overrides,
             progress=not quiet,
         )
         if file is not None:
@@ -94,6 +111,15 @@ def command(
     elif not quiet:
         _show(reproduction, out)
     return _status(reproduction, strict=strict)
+
+
+def _copy(paper: str | None, folder: Path, *, is_alone: bool) -> None:
+    from flashscape.reproduce import copying, study
+
+    if paper is None or not is_alone:
+        raise click.UsageError("--copy copies the study PAPER and runs nothing: no other options")
+    copying.copy(study.shipped_folder(paper), folder)
+    click.echo(f"{folder} is a copy of the study {paper}. `flashscape reproduce {folder}` runs it.")
 
 
 def _claimed(document: Path) -> output.File:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
+from flashscape.near import listed
 from flashscape.together import ALL
 
 if TYPE_CHECKING:
@@ -94,7 +95,7 @@ def parse(text: str) -> Tenant:
         if not equals:
             faults.append(f"{entry.strip()!r} is not of the form key=value")
         elif key not in KEYS:
-            faults.append(f"there is no key {key!r} (there are {', '.join(KEYS)})")
+            faults.append(f"there is no key {key!r} {listed(key, KEYS)}")
         elif key in entries:
             faults.append(f"{key} is given twice")
         elif not value:

@@ -14,6 +14,7 @@ from flashscape import trace, units
 from flashscape.cli import options
 from flashscape.cli.replay import number, numbers
 from flashscape.errors import FlashscapeError
+from flashscape.near import listed
 from flashscape.output import refuse_inputs
 
 if TYPE_CHECKING:
@@ -50,7 +51,7 @@ def _kinds(text: str) -> list[str]:
     kinds = [kind.strip() for kind in text.split(",")]
     for kind in kinds:
         if kind not in _KINDS:
-            raise click.BadParameter(f"no kind {kind!r} (there are {', '.join(_KINDS)})")
+            raise click.BadParameter(f"no kind {kind!r} {listed(kind, _KINDS)}")
     return [kind.replace("-", "_") for kind in kinds]
 
 
@@ -65,7 +66,7 @@ class _Formats(click.ParamType):  # type: ignore[type-arg]
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         known = [f.name for f in trace.formats().values() if f.is_written or not self._written]
         if value not in known:
-            self.fail(f"no format {value!r} (there are {', '.join(known)})", param, ctx)
+            self.fail(f"no format {value!r} {listed(value, known)}", param, ctx)
         return value
 
 

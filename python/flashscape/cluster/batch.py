@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 import signal
 import sys
@@ -16,6 +15,7 @@ from shutil import which
 from typing import TYPE_CHECKING, Any
 
 from flashscape.errors import ClusterError, ConfigError, unread
+from flashscape.near import listed
 from flashscape.quantities import quantity
 
 if TYPE_CHECKING:
@@ -108,14 +108,12 @@ def read(file: Path) -> Jobs:
 def _faults(raw: Mapping[str, Any]) -> Iterator[str]:
     for key in raw:
         if key not in KEYS:
-            near = difflib.get_close_matches(key, KEYS, 1)
-            hint = f'did you mean "{near[0]}"? ' if near else ""
-            yield f"{key}: unknown key ({hint}valid: {', '.join(KEYS)})"
+            yield f"{key}: unknown key {listed(key, KEYS, 'valid:')}"
     for key in _NEEDED:
         if key not in raw:
             yield f"{key}: is missing"
     if "kind" in raw and raw["kind"] not in KINDS:
-        yield f"kind: no batch system {raw['kind']!r} (there are {', '.join(KINDS)})"
+        yield f"kind: no batch system {raw['kind']!r} {listed(raw['kind'], KINDS)}"
     for key in (each for each in _COUNTS if each in raw):
         if not isinstance(raw[key], int) or isinstance(raw[key], bool) or raw[key] < 1:
             yield f"{key}: {raw[key]!r} is not a whole number from 1"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -10,6 +9,7 @@ from flashscape import percentiles
 from flashscape.compare.words import COSTS, OF_WEAR
 from flashscape.errors import ConfigError
 from flashscape.latency import KINDS
+from flashscape.near import near
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -133,8 +133,8 @@ def _unknown(text: str, groups: Groups, shares: dict[str, int]) -> str:
     pairs = [(who, kind) for who in groups.initiators for kind in groups.kinds]
     names = [name(*pair, figure) for pair in pairs for figure in figures]
     names += [name("", "", cost) for cost in COSTS]
-    near = difflib.get_close_matches(text.replace("p99.", "p99_"), names, 1)
-    meant = f" (did you mean {near[0]}?)" if near else ""
+    found = near(text, names)
+    meant = f" (did you mean {found}?)" if found else ""
     return (
         f"{text}: there is no such figure{meant}; write INITIATOR.KIND.FIGURE, with "
         f"{_or(groups.initiators)}, {_or(groups.kinds)}, and {_or(figures)}; or "

@@ -12,6 +12,7 @@ from flashscape.experiment import Experiment
 from flashscape.fio_jobs import ending, known, load, places, reading, starts
 from flashscape.fio_jobs.job import Job
 from flashscape.imported import Faults, Imported, Key, Verdict, refusal
+from flashscape.near import listed
 from flashscape.together import ALL
 from flashscape.written import Row, Table
 
@@ -102,7 +103,7 @@ def _jobs(path: Path, wishes: Wishes, faults: Faults) -> list[Job]:
     titles = [section.title for section, _ in sections]
     for name in wishes.sections:
         if name not in titles:
-            raise ConfigError(f"{path}: has no job [{name}] (there are {', '.join(titles)})")
+            raise ConfigError(f"{path}: has no job [{name}] {listed(name, titles)}")
     chosen = [pair for pair in sections if not wishes.sections or pair[0].title in wishes.sections]
     given = {option.name for _, options in chosen for option in options}
     for name in without:

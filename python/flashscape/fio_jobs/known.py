@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import difflib
 import tomllib
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+
+from flashscape import near as similar
 
 READ, REFUSED = "read", "refused"
 """Fates besides the verdicts: options read by code here, and options refused."""
@@ -51,7 +52,7 @@ def first_name(name: str) -> str | None:
 def near(name: str) -> str | None:
     """Return the most similar name."""
     options, aliases = _table()
-    return next(iter(difflib.get_close_matches(name, [*options, *aliases], 1)), None)
+    return similar.near(name, [*options, *aliases])
 
 
 def names() -> set[str]:

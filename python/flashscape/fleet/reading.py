@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +10,7 @@ from flashscape.errors import ConfigError, unread
 from flashscape.experiment import Unchecked
 from flashscape.fleet import wanted
 from flashscape.fleet.wanted import Wanted
+from flashscape.near import listed
 from flashscape.sweep import reading as sweeps
 from flashscape.sweep.check import refuse
 from flashscape.sweep.reading import Reading
@@ -134,6 +134,4 @@ def _wanted(
 
 
 def _unknown(key: str, valid: tuple[str, ...]) -> str:
-    near = difflib.get_close_matches(key, valid, 1)
-    meant = f'did you mean "{near[0]}"? ' if near else ""
-    return f"unknown key ({meant}valid: {', '.join(valid)})"
+    return f"unknown key {listed(key, valid, 'valid:')}"

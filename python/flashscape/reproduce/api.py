@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 
 from flashscape import spelling
 from flashscape.errors import ConfigError, StudyError
+from flashscape.near import listed
 from flashscape.reproduce import experiment_file
+from flashscape.reproduce.changes import Changes
 from flashscape.reproduce.claims import PROFILES
-from flashscape.reproduce.faults import near
 from flashscape.reproduce.outcomes import Outcomes
 from flashscape.reproduce.perform import Agenda, gather, perform
 from flashscape.reproduce.place import EXPERIMENTS, RUNS, Place
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from os import PathLike
 
     from flashscape.cluster import Where
+    from flashscape.experiment import Overrides
     from flashscape.reproduce.outcomes import Outcome
     from flashscape.sweep import SweepObserver
 
@@ -40,6 +42,7 @@ def reproduce(
     jobs: int | None = None,
     cluster: Where = None,
     traces: str | PathLike[str] | None = None,
+    overrides: Overrides = (),
     progress: bool | SweepObserver = False,
 ) -> Reproduction:
     """Run the experiments of a paper, and judge each of its claims by the measured figures.
@@ -52,6 +55,8 @@ def reproduce(
     time (as many as there are cores); ``cluster`` names other machines for them, as in
     :func:`sweep`; ``traces`` is the directory of traces that do not ship
     (``traces`` in the present one; without that, what needs them is ``not-run``).
+    ``overrides`` change values of all experiments, by their dotted paths; the verdicts are then
+    those of other experiments than the paper's, and every document says so.
 
     A run that fails does not end the others: look at ``failures`` of what is returned; claims
     that need it are ``not-run``. Raises StudyError, OutputError, ClusterError, and on Ctrl-C
@@ -61,8 +66,7 @@ def reproduce(
     >>> found.counts, found["E-3"].reason  # doctest: +SKIP
     """
     if profile not in PROFILES:
-        hint = near(profile, PROFILES)
-        raise StudyError(f"no profile {profile!r} ({hint}there are {', '.join(PROFILES)})")
+        raise StudyError(f"no profile {profile!r} {listed(profile, PROFILES)}")
     if jobs is not None and jobs < 1:
         raise ConfigError(f"jobs={jobs}: a reproduction needs at least one process")
     if traces is not None and not Path(traces).is_dir():
@@ -73,16 +77,19 @@ def reproduce(
             "papers' traces, or leave it out to run what needs none"
         )
     study, exhibits = find(paper)
-    setting = Setting(profile, Path(TRACES if traces is None else traces))
+    changes = Changes.of(overrides)
+    setting = Setting(profile, Path(TRACES if traces is None else traces), changes)
     wanted = gather(study, exhibits, setting)
     agenda = Agenda.of(wanted)
+    failed = [each.failed for each in agenda.outcomes.values() if each.failed is not None]
+    changes.refuse(failed, len(wanted))
     with ExitStack() as claimed:
         executor = claimed.enter_context(executing(cluster, jobs))
-        place = None if out is None else claimed.enter_context(Place.claim(out, study.name))
+        place = None if out is None else claimed.enter_context(Place.claim(out, study))
         store = claimed.enter_context(Store.claim(None if place is None else place.folder / RUNS))
         if place is not None:
             place.write_manifest(begun(study, setting))
-            _write_experiments(place, agenda, study.name)
+            _write_experiments(place, agenda, study.named)
         runs = perform(
             wanted,
             agenda,
@@ -119,7 +126,7 @@ def _judged(
 def _write_experiments(place: Place, agenda: Agenda, study: str) -> None:
     for name, config in agenda.configs.items():
         remark = f"The run {name} of `flashscape reproduce {study}`."
-        text = experiment_file.toml(config, remark)
+        text = experiment_file.text(config, remark)
         place.write(f"{name}.toml", text.encode(), EXPERIMENTS)
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
+from flashscape.near import listed, meant
 from flashscape.quantities import quantity
 from flashscape.reproduce.bounds import (
     COMPARISONS,
@@ -19,7 +20,7 @@ from flashscape.reproduce.bounds import (
     Ordered,
 )
 from flashscape.reproduce.compared import Limit, Subject, Tolerance
-from flashscape.reproduce.faults import found, near
+from flashscape.reproduce.faults import found
 from flashscape.reproduce.figures import exact, unit_of
 
 if TYPE_CHECKING:
@@ -60,8 +61,7 @@ class Reader:
         if source is None:
             self.faults.add(place, 'source is missing (write source = "paper" or "reading")')
         elif source not in SOURCES:
-            hint = near(source, SOURCES) if isinstance(source, str) else ""
-            message = f"{found(source)} is no source ({hint}there are {', '.join(SOURCES)})"
+            message = f"{found(source)} is no source {listed(source, SOURCES)}"
             self.faults.add(f"{place}.source", message)
         bound = self._bound({key: table[key] for key in table if key != "source"}, place)
         return None if bound is None or source not in SOURCES else replace(bound, source=source)
@@ -74,9 +74,9 @@ class Reader:
         if len(kinds) != 1:
             keys = ", ".join(table) or "nothing"
             known = (*_KINDS, *COMPARISONS)
-            hint = next((h for key in table if key not in known and (h := near(key, known))), "")
-            listed = ", ".join(_KINDS)
-            self.faults.add(place, f"has {keys} ({hint}a bound has exactly one of {listed})")
+            hint = next((h for key in table if key not in known and (h := meant(key, known))), "")
+            message = f"has {keys} ({hint}a bound has exactly one of {', '.join(_KINDS)})"
+            self.faults.add(place, message)
             return None
         before = len(self.faults.problems)
         match kinds[0]:
@@ -182,9 +182,8 @@ class Reader:
         if not isinstance(name, str):
             self.faults.add(place, f"{found(name)} is no figure's name")
         elif name not in self.figures:
-            hint = near(name, self.figures)
-            listed = ", ".join(self.figures) or "none"
-            self.faults.add(place, f"no figure {name} ({hint}the claim declares {listed})")
+            declared = listed(name, self.figures, "the claim declares")
+            self.faults.add(place, f"no figure {name} {declared}")
 
     def _same_unit(self, names: Iterable[str], place: str) -> None:
         found_units = {unit_of(name) for name in names}

@@ -6,8 +6,9 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from flashscape.near import listed
 from flashscape.reproduce.bound_data import Reader
-from flashscape.reproduce.faults import found, near
+from flashscape.reproduce.faults import found
 
 if TYPE_CHECKING:
     from flashscape.reproduce.bounds import Bound
@@ -95,8 +96,7 @@ def _claim(table: dict[str, Any], place: str, faults: Faults, exhibits: tuple[st
     if name and not _IS_ID(name):
         faults.add(f"{place}.id", f"{found(name)} is no id such as E-1")
     if exhibit and exhibit not in exhibits:
-        hint = near(exhibit, exhibits)
-        message = f"no exhibit {exhibit} ({hint}paper.toml has {', '.join(exhibits) or 'none'})"
+        message = f"no exhibit {exhibit} {listed(exhibit, exhibits, 'paper.toml has')}"
         faults.add(f"{place}.exhibit", message)
     kind = table.get("kind", CHECKED)
     if kind not in _KINDS:

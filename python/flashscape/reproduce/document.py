@@ -5,7 +5,7 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING
 
-from flashscape.reproduce.words import closing, meanings, remarks, samples
+from flashscape.reproduce.words import changed, closing, meanings, remarks, samples
 from flashscape.version import __version__
 
 if TYPE_CHECKING:
@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from flashscape.reproduce.judged import Judged
     from flashscape.reproduce.outcomes import Outcome
     from flashscape.reproduce.verdicts import CheckedClaim
+
+CURVES = ".curves.csv"
+"""Ending of the file with the numbers that a plot shows."""
 
 _HEAD = ("id", "claim", "paper", "ours", "samples", "verdict")
 
@@ -37,7 +40,8 @@ def markdown(reproduction: Judged, drawn: Sequence[str]) -> str:
         lines += _rows(_HEAD, [_cells(claim) for claim in claims])
         told = [f"- **{claim.id}** {remark}" for claim in claims for remark in remarks(claim)]
         lines += ["", *told] if told else []
-        lines += [f"\n![{path}]({path}.png)" for path in _of(exhibit, drawn)]
+        for path in _of(exhibit, drawn):
+            lines.append(f"\n![{path}]({path}.png)\n\nCurves: [{path}{CURVES}]({path}{CURVES})")
         for path in _of(exhibit, list(reproduction.frames)):
             lines.append(f"\nTable: [{path}.csv]({path}.csv), [{path}.parquet]({path}.parquet)")
     lines += ["", "## Runs", ""]
@@ -88,6 +92,7 @@ def _about(reproduction: Judged) -> list[str]:
         f"{', '.join(paper.authors)}. {paper.venue} {paper.year}. {paper.link}",
         paper.about,
         f"Reproduced with flashscape {__version__}, profile {reproduction.profile}.",
+        *changed(reproduction),
     ]
 
 

@@ -34,6 +34,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from flashscape import output
 from flashscape.errors import StudyError
+from flashscape.near import listed
 from flashscape.reproduce.figures import Figure
 from flashscape.reproduce.outcomes import NotRun, Outcomes
 from flashscape.reproduce.setting import Setting
@@ -73,7 +74,7 @@ class Run:
         known = (*output.TABLES, READS)
         if strange := set(self.tables) - set(known):
             raise ValueError(
-                f"run {self.name}: no table {min(strange)} (there are {', '.join(known)})"
+                f"run {self.name}: no table {min(strange)} {listed(min(strange), known)}"
             )
 
 

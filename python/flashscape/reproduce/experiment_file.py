@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import copy
-import json
-import re
 from pathlib import Path
 from typing import Any
 
-_IS_BARE = re.compile(r"[A-Za-z0-9_-]+").fullmatch
+from flashscape import toml
 
 
-def toml(config: dict[str, Any], remark: str) -> str:
+def text(config: dict[str, Any], remark: str) -> str:
     """Return a complete configuration as TOML, below a line of comment.
 
     Paths in it are absolute, so the file works in any directory.
@@ -28,41 +26,19 @@ def _table(table: dict[str, Any], path: str, lines: list[str]) -> None:
         if isinstance(value, dict) or (_is_list_of_tables(value) and not path):
             tables[key] = value
         else:
-            lines.append(f"{_key(key)} = {_value(value)}")
+            lines.append(f"{toml.key(key)} = {toml.inline(value)}")
     for key, value in tables.items():
-        below = f"{path}.{_key(key)}" if path else _key(key)
+        below = f"{path}.{toml.key(key)}" if path else toml.key(key)
         for each in value if isinstance(value, list) else [value]:
             lines += ["", f"[[{below}]]" if isinstance(value, list) else f"[{below}]"]
             if isinstance(value, list):
-                lines += [f"{_key(k)} = {_value(v)}" for k, v in each.items()]
+                lines += [f"{toml.key(k)} = {toml.inline(v)}" for k, v in each.items()]
             else:
                 _table(each, below, lines)
 
 
 def _is_list_of_tables(value: Any) -> bool:
     return isinstance(value, list) and bool(value) and all(isinstance(v, dict) for v in value)
-
-
-def _key(key: str) -> str:
-    return key if _IS_BARE(key) else _text(key)
-
-
-def _text(text: str) -> str:
-    # Strings of JSON are strings of TOML, except for DEL.
-    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
-
-
-def _value(value: Any) -> str:
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, str):
-        return _text(value)
-    if isinstance(value, dict):
-        entries = ", ".join(f"{_key(key)} = {_value(entry)}" for key, entry in value.items())
-        return f"{{ {entries} }}" if entries else "{}"
-    if isinstance(value, list):
-        return f"[{', '.join(map(_value, value))}]"
-    return str(value)
 
 
 def _rooted(config: dict[str, Any]) -> dict[str, Any]:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import difflib
 import json
 from typing import TYPE_CHECKING, Any
 
 from flashscape import toml
 from flashscape.errors import ConfigError, Problem, StudyError
+from flashscape.near import meant
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -34,7 +34,7 @@ class Faults:
         for key in table:
             if key not in known:
                 where = f"{place}.{key}" if place else key
-                self.add(where, f"unknown key ({near(key, known)}valid: {', '.join(known)})")
+                self.add(where, f"unknown key ({meant(key, known)}valid: {', '.join(known)})")
 
     def text(self, table: dict[str, Any], key: str, place: str, *, needed: bool = True) -> str:
         """Return the text at a key of a table; empty, with a fault, if there is none."""
@@ -73,12 +73,6 @@ def read_toml(file: Path) -> tuple[dict[str, Any], Faults]:
     except ConfigError as error:
         raise StudyError(str(error), error.problems) from error
     return values, Faults(file, lines)
-
-
-def near(name: str, known: Iterable[str]) -> str:
-    """Return the most similar name, as the beginning of a remark; empty if none is similar."""
-    alike = difflib.get_close_matches(name, list(known), 1)
-    return f'did you mean "{alike[0]}"? ' if alike else ""
 
 
 def found(value: Any) -> str:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+from flashscape.near import listed
 from flashscape.reproduce.exhibit import blamed
 from flashscape.reproduce.outcomes import NotRun, Outcomes
+from flashscape.reproduce.plots import curves
 from flashscape.reproduce.verdicts import VERDICTS, CheckedClaim, Verdict
 
 if TYPE_CHECKING:
@@ -15,6 +17,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
+    from flashscape.reproduce.changes import Changes
     from flashscape.reproduce.outcomes import Outcome
     from flashscape.reproduce.setting import Setting
     from flashscape.reproduce.study import Paper, Study
@@ -61,6 +64,11 @@ class Judged:
         return self._setting.profile
 
     @property
+    def changes(self) -> Changes:
+        """Values that were changed in all experiments."""
+        return self._setting.changes
+
+    @property
     def exhibits(self) -> dict[str, str]:
         """Titles of the reproduced exhibits, by name."""
         return {name: self.paper.exhibits[name] for name in self._runs_of}
@@ -70,7 +78,7 @@ class Judged:
         for each in self.claims:
             if each.id == claim:
                 return each
-        raise KeyError(claim)
+        raise KeyError(f"no claim {claim} {listed(claim, [each.id for each in self.claims])}")
 
     def __iter__(self) -> Iterator[CheckedClaim]:
         return iter(self.claims)
@@ -103,7 +111,7 @@ class Judged:
 
     def as_json(self) -> list[dict[str, Any]]:
         """Return every claim as ``--json`` writes it."""
-        where = {"study": self.study, "profile": self.profile}
+        where = {"study": self.study, "profile": self.profile, "set": self.changes.values}
         return [claim.as_json() | where for claim in self.claims]
 
     def to_json(self) -> str:
@@ -117,10 +125,16 @@ class Judged:
 
     def draw(self, plot: str) -> Any:
         """Draw a plot by its ``exhibit/name`` as a figure of matplotlib; raise KeyError, NotRun."""
+        if plot not in self.plots:
+            raise KeyError(f"no plot {plot} {listed(plot, self.plots)}")
         exhibit, _, name = plot.partition("/")
         draw = self._study.exhibits[exhibit].plots[name]
         with blamed(f"the plot {plot}"):
             return draw(self._outcomes(exhibit))
+
+    def curves(self, plot: str) -> pl.DataFrame:
+        """Return the numbers that a plot shows, by its ``exhibit/name``; raise KeyError, NotRun."""
+        return curves.of(self.draw(plot))
 
     def _outcomes(self, exhibit: str) -> Outcomes:
         return Outcomes(self._setting, self._runs_of[exhibit])

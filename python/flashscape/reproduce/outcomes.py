@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from flashscape.errors import StudyError
-from flashscape.reproduce.faults import near
+from flashscape.near import listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -100,9 +100,8 @@ class Outcomes:
     def __getitem__(self, name: str) -> Outcome:
         """Return a run's outcome; raise StudyError for a run that the exhibit does not declare."""
         if name not in self._of_runs:
-            hint = near(name, self._of_runs)
-            listed = ", ".join(self._of_runs) or "none"
-            raise StudyError(f"no run {name} ({hint}the exhibit declares {listed})")
+            hint = listed(name, self._of_runs, "the exhibit declares")
+            raise StudyError(f"no run {name} {hint}")
         self._looked_at[name] = None
         return self._of_runs[name]
 

@@ -48,6 +48,7 @@ def gather(study: Study, exhibits: Iterable[str], setting: Setting) -> dict[str,
                 raise StudyError(f"{study.name}/{name}: declares the run {run.name} twice")
             seen.add(run.name)
             given = Unchecked.of(run.experiment, name=f"{study.name}, run {run.name}")
+            given = setting.changes.on(given)
             added = Wanted(run, given, (name,))
             before = wanted.get(run.name)
             wanted[run.name] = added if before is None else _united(before, added, study.name)

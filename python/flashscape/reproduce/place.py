@@ -3,7 +3,7 @@
 reproduction.json   what --json writes, and of which study, profile and version
 report.md, .html    all of it to read
 claims.csv          the claims, their verdicts and reasons; claims.parquet the same
-EXHIBIT/            its plots (PNG, SVG) and tables (Parquet, CSV)
+EXHIBIT/            its plots (PNG, SVG, their curves as CSV) and tables (Parquet, CSV)
 experiments/        every run as a file that `flashscape run` takes
 runs/               results, run by run: a sweep's directory
 """
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
     import polars as pl
 
+    from flashscape.reproduce.study import Study
+
 MANIFEST = "reproduction.json"
 RUNS = "runs"
 EXPERIMENTS = "experiments"
@@ -38,7 +40,7 @@ class Place:
 
     @classmethod
     @contextlib.contextmanager
-    def claim(cls, path: str | os.PathLike[str], study: str) -> Iterator[Place]:
+    def claim(cls, path: str | os.PathLike[str], study: Study) -> Iterator[Place]:
         """Claim a directory, new or of an earlier start; raise OutputError for a foreign one."""
         if not os.fspath(path):
             raise nameless()
@@ -78,7 +80,7 @@ class Place:
         self.write(MANIFEST, f"{text}\n".encode())
 
 
-def _refuse_foreign(folder: Path, study: str) -> None:
+def _refuse_foreign(folder: Path, study: Study) -> None:
     """Raise OutputError for a foreign directory: its files may have our names."""
     strange = sorted(each.name for each in folder.iterdir() if not each.name.startswith("."))
     if MANIFEST not in strange:
@@ -91,7 +93,15 @@ def _refuse_foreign(folder: Path, study: str) -> None:
     try:
         found = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
         other = found["study"]
+        # Reproductions of earlier versions lack this key.
+        is_own = found.get("folder", study.folder) is not None
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise OutputError(f"{folder / MANIFEST}: is damaged; choose another directory") from error
-    if other != study:
-        raise OutputError(f"{folder}: is of {other}, not of {study}; choose another directory")
+    if other != study.name:
+        raise OutputError(f"{folder}: is of {other}, not of {study.name}; choose another directory")
+    if is_own != (study.folder is not None):
+        kinds = ("the study that ships", "a folder's own study")
+        raise OutputError(
+            f"{folder}: is of {kinds[is_own]} {other}, not of {kinds[not is_own]}; choose another "
+            "directory"
+        )

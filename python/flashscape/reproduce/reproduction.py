@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from flashscape import drawing
 from flashscape.reproduce import document
+from flashscape.reproduce.document import CURVES
 from flashscape.reproduce.judged import Judged
 from flashscape.reproduce.outcomes import NotRun
 from flashscape.version import __version__
@@ -37,7 +38,7 @@ class Reproduction(Judged):
 
     def manifest(self, *, complete: bool) -> dict[str, Any]:
         """Return the contents of ``reproduction.json``."""
-        return _manifest(self._study.name, self._setting, complete=complete) | {
+        return _manifest(self._study, self._setting, complete=complete) | {
             "claims": self.as_json(),
             "runs": [
                 {"run": o.name, "status": o.status, "key": o.key, "reason": o.failed or o.absent}
@@ -65,6 +66,8 @@ class Reproduction(Judged):
                 continue
             for kind in ("png", "svg"):
                 place.write(f"{name}.{kind}", plots.encoded(figure, kind), exhibit)
+            if not (numbers := plots.curves.of(figure)).is_empty():
+                place.write(f"{name}{CURVES}", numbers.write_csv().encode(), exhibit)
             drawn.append(path)
         return drawn
 
@@ -78,13 +81,15 @@ class Reproduction(Judged):
 
 def begun(study: Study, setting: Setting) -> dict[str, Any]:
     """Return the contents of ``reproduction.json`` while the runs are being made."""
-    return _manifest(study.name, setting, complete=False) | {"claims": [], "runs": []}
+    return _manifest(study, setting, complete=False) | {"claims": [], "runs": []}
 
 
-def _manifest(study: str, setting: Setting, *, complete: bool) -> dict[str, Any]:
+def _manifest(study: Study, setting: Setting, *, complete: bool) -> dict[str, Any]:
     return {
-        "study": study,
+        "study": study.name,
+        "folder": None if study.folder is None else str(study.folder),
         "profile": setting.profile,
+        "set": setting.changes.values,
         "flashscape": __version__,
         "complete": complete,
     }

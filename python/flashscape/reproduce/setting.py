@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from flashscape.reproduce.changes import NO_CHANGES, Changes
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -17,6 +19,8 @@ class Setting:
     """``short`` or ``full``."""
     traces: Path
     """Directory of traces that do not ship with flashscape."""
+    changes: Changes = NO_CHANGES
+    """Values that the user changes in all experiments."""
 
     def pick(self, *, short: Any, full: Any) -> Any:
         """Return one of two values, by the profile."""

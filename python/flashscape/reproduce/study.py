@@ -11,16 +11,18 @@ from __future__ import annotations
 import hashlib
 import sys
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import import_module, invalidate_caches
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from flashscape.errors import StudyError
+from flashscape.near import listed
 from flashscape.reproduce.claims import read_claims
+from flashscape.reproduce.copying import foreign_imports
 from flashscape.reproduce.exhibit import Exhibit, blamed
-from flashscape.reproduce.faults import Faults, found, near, read_toml, refuse
+from flashscape.reproduce.faults import Faults, found, read_toml, refuse
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -61,6 +63,13 @@ class Study:
     claims: tuple[Claim, ...]
     exhibits: dict[str, Exhibit]
     """Exhibits by name, in the paper's order."""
+    folder: Path | None = None
+    """Folder of a user's own study; None for a study that ships."""
+
+    @property
+    def named(self) -> str:
+        """Name on the command line."""
+        return self.name if self.folder is None else str(self.folder)
 
     def claims_of(self, exhibit: str) -> list[Claim]:
         """Return the claims of an exhibit, in the order of the data."""
@@ -93,19 +102,23 @@ def find(named: str | PathLike[str]) -> tuple[Study, list[str]]:
     elif paper in names():
         study = of_name(paper)
     else:
-        listed = ", ".join(names()) or "none yet; a folder with a paper.toml will do"
-        raise StudyError(f"no paper {paper!r} ({near(paper, names())}there are {listed})")
+        raise StudyError(f"no paper {paper!r} {listed(paper, names())}")
     if exhibit and exhibit not in study.exhibits:
-        listed = ", ".join(study.exhibits)
-        hint = near(exhibit, study.exhibits)
-        raise StudyError(f"{study.name}: no exhibit {exhibit!r} ({hint}there are {listed})")
+        raise StudyError(f"{study.name}: no exhibit {exhibit!r} {listed(exhibit, study.exhibits)}")
     return study, [exhibit] if exhibit else list(study.exhibits)
 
 
 def of_name(name: str) -> Study:
     """Load a study that ships with flashscape; raise StudyError if it is not valid."""
     module = name.replace("-", "_")
-    return _load(name, Path(str(_shipped().__file__)).parent / module, f"{_STUDIES}.{module}")
+    return _load(name, shipped_folder(name), f"{_STUDIES}.{module}")
+
+
+def shipped_folder(name: str) -> Path:
+    """Return the folder of a study that ships; raise StudyError for an unknown name."""
+    if name not in names():
+        raise StudyError(f"no paper {name!r} {listed(name, names())}")
+    return Path(str(_shipped().__file__)).parent / name.replace("-", "_")
 
 
 def of_folder(folder: Path) -> Study:
@@ -119,8 +132,10 @@ def of_folder(folder: Path) -> Study:
     root = ModuleType(package)
     root.__path__ = [str(folder)]
     sys.modules[package] = root
+    refuse(foreign_imports(folder, _STUDIES))
     with _without_bytecode():
-        return _load(folder.name.replace("_", "-"), folder, package)
+        study = _load(folder.name.replace("_", "-"), folder, package)
+    return replace(study, folder=folder)
 
 
 @contextmanager
@@ -228,8 +243,7 @@ def _code_faults(study: Study, folder: Path) -> Faults:
         for measured in exhibit.measurements:
             if measured not in own:
                 file = f"{name.replace('-', '_')}.py"
-                hint = near(measured, own)
-                listed = ", ".join(own)
-                message = f"{file} measures {measured}, no claim of it ({hint}it has {listed})"
+                hint = listed(measured, own, "it has")
+                message = f"{file} measures {measured}, no claim of it {hint}"
                 faults.add("", message)
     return faults

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from flashscape.errors import StudyError
+from flashscape.near import listed
 from flashscape.reproduce.compared import Unmeasurable
 from flashscape.reproduce.exhibit import blamed
-from flashscape.reproduce.faults import near
 from flashscape.reproduce.figures import words
 from flashscape.reproduce.outcomes import NotRun
 
@@ -206,9 +206,8 @@ def _figures(claim: Claim, answer: Answer) -> dict[str, Figure]:
     """Return the figures in the order of the data; raise StudyError if names do not match."""
     for name in answer.figures:
         if name not in claim.figures:
-            hint = near(name, claim.figures)
-            listed = ", ".join(claim.figures) or "none"
-            raise StudyError(f"{claim.id}: measures {name} ({hint}the claim declares {listed})")
+            hint = listed(name, claim.figures, "the claim declares")
+            raise StudyError(f"{claim.id}: measures {name} {hint}")
     if lacking := [name for name in claim.figures if name not in answer.figures]:
         raise StudyError(f"{claim.id}: does not measure {', '.join(lacking)}")
     try:

@@ -28,9 +28,20 @@ def remarks(claim: CheckedClaim) -> list[str]:
     return told + ([] if claim.note is None else [f"measured {claim.note}"])
 
 
+def changed(reproduction: Judged) -> list[str]:
+    """Say that all experiments were changed, if they were."""
+    if not reproduction.changes.overrides:
+        return []
+    return [
+        f"All experiments were changed by --set: {reproduction.changes.told}. Verdicts compare "
+        "these experiments, and not the paper's, with the paper's figures."
+    ]
+
+
 def closing(reproduction: Judged) -> list[str]:
     """Return the runs that failed, and the number of claims with each verdict."""
     lines = [f"the run {name} could not be made: {why}" for name, why in reproduction.failures]
+    lines += changed(reproduction)
     told = [f"{count} {verdict}" for verdict, count in reproduction.counts.items() if count]
     lines.append(f"{units.many(len(reproduction), 'claim')}: {', '.join(told)}")
     return lines

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from flashscape import experiment, toml
 from flashscape.errors import ConfigError, Problem, unread
 from flashscape.experiment import Experiment, Unchecked
+from flashscape.near import listed
 from flashscape.sweep.design import POINTS_MOST, Axis, Design, Setting, Variation
 
 if TYPE_CHECKING:
@@ -106,7 +106,7 @@ def _design(
 ) -> None:
     for key in raw:
         if key not in _KEYS:
-            reading.fault(key, f"unknown key ({_did_you_mean(key)}valid: {', '.join(_KEYS)})")
+            reading.fault(key, f"unknown key {listed(key, _KEYS, 'valid:')}")
     common = tuple(settings_of(raw, reading))
     axes = (*_grid(raw.get("grid", {}), reading), *_zips(raw.get("zip", []), reading))
     variations = _variations(raw.get("variation", []), reading)
@@ -129,11 +129,6 @@ def _design(
         reading.fault("", f"{design.size:,} points are more than {POINTS_MOST:,}; split the sweep")
     else:
         reading.design = design
-
-
-def _did_you_mean(key: str) -> str:
-    near = difflib.get_close_matches(key, _KEYS, 1)
-    return f'did you mean "{near[0]}"? ' if near else ""
 
 
 def _title(raw: dict[str, Any], reading: Reading) -> str:

@@ -2,11 +2,14 @@
 
 Each function returns a figure of matplotlib. Schemes keep their colour, marker and dash in
 all plots of a study (:class:`Looks`); the paper's values are dashed lines or open marks.
+Numbers of a plot stay with its figure (:mod:`curves`).
 """
 
 from flashscape.drawing import encoded, styled
+from flashscape.reproduce.plots import curves
 from flashscape.reproduce.plots.bars import bars
 from flashscape.reproduce.plots.course import course
+from flashscape.reproduce.plots.curves import keep
 from flashscape.reproduce.plots.lines import lines
 from flashscape.reproduce.plots.looks import Looks, Reference
 from flashscape.reproduce.plots.marks import marks
@@ -18,7 +21,9 @@ __all__ = [
     "Reference",
     "bars",
     "course",
+    "curves",
     "encoded",
+    "keep",
     "lines",
     "marks",
     "spans",

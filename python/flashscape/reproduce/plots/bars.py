@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from flashscape.reproduce.plots import curves
 from flashscape.reproduce.plots.looks import OVERLOADED, label_values, legend_below, new_figure
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Collection, Iterator, Mapping
 
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
@@ -72,7 +73,23 @@ def bars(
     axes.grid(which="major", axis="y")
     label_values(axes.yaxis, unit, log=log)
     legend_below(figure, [axes])
-    return figure
+    return curves.keep(figure, _rows(groups, unit, references or {}, overloaded))
+
+
+def _rows(
+    groups: Mapping[str, Mapping[str, float | None]],
+    unit: str,
+    references: Mapping[tuple[str, str], float],
+    overloaded: Collection[tuple[str, str]],
+) -> Iterator[dict[str, Any]]:
+    """Yield a row for each bar, and for each figure of the paper."""
+    for group, schemes in groups.items():
+        for scheme, value in schemes.items():
+            row = {**curves.point(group, scheme), "value": value, "unit": unit}
+            yield {**row, "is_hollow": (group, scheme) in overloaded}
+    for (group, scheme), value in references.items():
+        row = {**curves.point(group, scheme, "paper"), "value": float(value), "unit": unit}
+        yield {**row, "is_hollow": False}
 
 
 def _reference_lines(

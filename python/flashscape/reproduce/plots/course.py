@@ -6,11 +6,13 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from flashscape import drawing
+from flashscape.reproduce.plots import curves
 from flashscape.reproduce.plots.looks import label_values, legend_below, new_figure
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
+    import polars as pl
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
@@ -55,7 +57,38 @@ def course(
         drawing.log_durations(axes.yaxis)
         label_values(axes.xaxis, "ns", log=False)
     legend_below(figure, all_axes)
-    return figure
+    return curves.keep(figure, _rows(results, kind, slow_ns, references))
+
+
+def _rows(
+    results: Mapping[str, Result], kind: str, slow_ns: float | None, references: Sequence[Reference]
+) -> Iterator[dict[str, Any]]:
+    """Yield a row for each interval of the run, for each slow request, and for each reference."""
+    names = ("begin_ns", "end_ns", f"{kind}s", f"{kind}_latency_sum_ns", f"{kind}_latency_max_ns")
+    for scheme, result in results.items():
+        for begin, end, requests, total, longest in result.series.select(names).iter_rows():
+            mean = total / requests if requests else None
+            yield _row(scheme, "interval", (begin, end), requests, (mean, longest or None))
+        if slow_ns is not None:
+            slow = _slow_of(result, kind, slow_ns).select("arrived_ns", "latency_ns")
+            for arrived, latency in slow.iter_rows():
+                latencies = (float(latency), latency)
+                yield _row(scheme, "slow request", (arrived, arrived + latency), 1, latencies)
+    for each in references:
+        yield _row(each.scheme, each.label, (None, None), None, (float(each.value), None))
+
+
+def _row(
+    scheme: str | None,
+    source: str,
+    span: tuple[int | None, int | None],
+    requests: int | None,
+    latencies: tuple[float | None, int | None],
+) -> dict[str, Any]:
+    begin, end = span
+    mean, longest = latencies
+    row = {**curves.point(scheme or "", scheme, source), "begin_ns": begin, "end_ns": end}
+    return {**row, "requests": requests, "mean_ns": mean, "longest_ns": longest}
 
 
 def _windows(axes: Axes, result: Result, kind: str, look: Style) -> None:
@@ -81,9 +114,7 @@ def _windows(axes: Axes, result: Result, kind: str, look: Style) -> None:
 
 
 def _slow(axes: Axes, result: Result, kind: str, slow_ns: float) -> None:
-    import polars as pl
-
-    slow = result.slowest.filter((pl.col("kind") == kind) & (pl.col("latency_ns") >= slow_ns))
+    slow = _slow_of(result, kind, slow_ns)
     axes.plot(
         slow["arrived_ns"].to_list(),
         slow["latency_ns"].to_list(),
@@ -93,3 +124,9 @@ def _slow(axes: Axes, result: Result, kind: str, slow_ns: float) -> None:
         color="#b2182b",
         label="slow requests",
     )
+
+
+def _slow_of(result: Result, kind: str, slow_ns: float) -> pl.DataFrame:
+    import polars as pl
+
+    return result.slowest.filter((pl.col("kind") == kind) & (pl.col("latency_ns") >= slow_ns))

@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from flashscape.reproduce.figures import shown
+from flashscape.reproduce.plots import curves
 from flashscape.reproduce.plots.looks import OVERLOADED, label_values, legend_below, new_figure
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
@@ -74,7 +75,31 @@ def lines(
             axes.axhline(reference.value, **looks.of_reference(reference, at))
         _axes(axes, schemes, x_unit, (units or {}).get(name, ""), log_x=log_x, log=log)
     legend_below(figure, all_axes)
-    return figure
+    labels = {"x_label": x_label, "x_unit": x_unit}
+    rows = [
+        {**row, **labels, "y_unit": (units or {}).get(row["panel"], "")}
+        for row in _rows(panels, papers or {}, references or {}, overloaded)
+    ]
+    return curves.keep(figure, rows)
+
+
+def _rows(
+    panels: Mapping[str, Mapping[str, Points]],
+    papers: Mapping[str, Mapping[str, Points]],
+    references: Mapping[str, Sequence[Reference]],
+    overloaded: Collection[tuple[str, float]],
+) -> Iterator[dict[str, Any]]:
+    """Yield a row for each point, at its own place of the axis, and for each of the paper's."""
+    for source, of_source in ((None, panels), ("paper", papers)):
+        for panel, schemes in of_source.items():
+            for scheme, points in schemes.items():
+                for x, y in sorted(points):
+                    row = {**curves.point(panel, scheme, source), "x": float(x), "y": float(y)}
+                    yield {**row, "is_hollow": source is None and (scheme, x) in overloaded}
+    for panel, lines_across in references.items():
+        for each in lines_across:
+            row = {**curves.point(panel, each.scheme, each.label), "x": None, "y": each.value}
+            yield {**row, "is_hollow": False}
 
 
 def _moved(x: float, swept: Sequence[float], share: float, *, log: bool) -> float:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from flashscape import drawing
-from flashscape.reproduce.faults import near
+from flashscape.near import listed
 from flashscape.reproduce.figures import shown
 
 if TYPE_CHECKING:
@@ -72,8 +72,7 @@ class Looks:
     def __getitem__(self, scheme: str) -> Style:
         """Return a scheme's style; raise KeyError with the valid names."""
         if scheme not in self.schemes:
-            hint = near(scheme, self.schemes)
-            raise KeyError(f"no scheme {scheme!r} ({hint}there are {', '.join(self.schemes)})")
+            raise KeyError(f"no scheme {scheme!r} {listed(scheme, self.schemes)}")
         at = self.schemes.index(scheme)
         return Style(_COLOURS[at], _MARKERS[at], _DASHES[at % len(_DASHES)])
 

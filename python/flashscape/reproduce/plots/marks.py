@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from flashscape.reproduce.plots import curves
 from flashscape.reproduce.plots.looks import legend_below, new_figure
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Collection, Iterable, Iterator, Mapping
 
     from matplotlib.figure import Figure
 
@@ -51,4 +52,16 @@ def marks(
         axes.set_xlabel(labels[0])
         axes.set_ylabel(labels[1])
     legend_below(figure, all_axes)
-    return figure
+    return curves.keep(figure, _rows(panels, names, labels))
+
+
+def _rows(
+    panels: Mapping[str, Points], names: Iterable[str], labels: tuple[str, str]
+) -> Iterator[dict[str, Any]]:
+    """Yield a row for each statement at each point."""
+    x_label, y_label = labels
+    for panel, points in panels.items():
+        for (x, y), holding in points.items():
+            at = {"x": x, "x_label": x_label, "y": y, "y_label": y_label}
+            for name in names:
+                yield {**curves.point(panel, name), **at, "holds": name in holding}

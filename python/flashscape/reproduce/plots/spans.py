@@ -5,10 +5,11 @@ from __future__ import annotations
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
+from flashscape.reproduce.plots import curves
 from flashscape.reproduce.plots.looks import PAPER, label_values
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from matplotlib.figure import Figure
 
@@ -55,4 +56,14 @@ def spans(
         axes.grid(which="major", axis="y", color=PAPER, alpha=0.15)
         label_values(axes.xaxis, unit, log=True)
         axes.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
-    return figure
+    return curves.keep(figure, _rows(panels, unit))
+
+
+def _rows(
+    panels: Mapping[str, Mapping[str, Sequence[float] | None]], unit: str
+) -> Iterator[dict[str, Any]]:
+    """Yield a row for each figure; one without a value for figures that do not exist."""
+    for panel, figures in panels.items():
+        for scheme, values in figures.items():
+            for value in [None] if values is None else values:
+                yield {**curves.point(panel, scheme), "value": value, "unit": unit}

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 from flashscape import drawing
 from flashscape.regions import FOUNDED
+from flashscape.reproduce.plots import curves
 from flashscape.reproduce.plots.looks import legend_below, new_figure
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
@@ -36,10 +37,10 @@ def tails(
     ``references`` has latencies of the paper's by panel, drawn as dashed lines.
     """
     figure, all_axes = new_figure(len(panels), title)
-    for axes, (name, curves) in zip(all_axes, panels.items(), strict=True):
+    for axes, (name, schemes) in zip(all_axes, panels.items(), strict=True):
         axes.set_title(name)
         axes.set(xscale="log", yscale="log", xlabel="latency", ylabel="percentile of requests")
-        drawn = {scheme: one for scheme, one in curves.items() if one.requests}
+        drawn = {scheme: one for scheme, one in schemes.items() if one.requests}
         for scheme in looks.ordered(drawn):
             for again in (repeats or {}).get(name, {}).get(scheme, ()):
                 _thin_curve(axes, again, looks[scheme])
@@ -48,7 +49,37 @@ def tails(
             axes.axvline(reference.value, **looks.of_reference(reference, at))
         _nines(axes, max((one.requests for one in drawn.values()), default=10))
     legend_below(figure, all_axes)
-    return figure
+    return curves.keep(figure, _rows(panels, repeats or {}, references or {}))
+
+
+def _rows(
+    panels: Mapping[str, Mapping[str, Latency]],
+    repeats: Mapping[str, Mapping[str, Sequence[Latency]]],
+    references: Mapping[str, Sequence[Reference]],
+) -> Iterator[dict[str, Any]]:
+    """Yield a row for each bucket of latency, whether it is seen or not, and for each reference.
+
+    ``repeat`` counts the runs with other seeds from 1; the curve itself has 0.
+    """
+    for panel, schemes in panels.items():
+        for scheme, latency in schemes.items():
+            others = repeats.get(panel, {}).get(scheme, ())
+            for repeat, one in enumerate((latency, *others)):
+                left = one.requests
+                for upper, requests in one.buckets:
+                    left -= requests
+                    assert one.max is not None
+                    yield {
+                        **curves.point(panel, scheme),
+                        "repeat": repeat,
+                        "latency_ns": min(upper, one.max),
+                        "requests": requests,
+                        "slower_share": left / one.requests,
+                    }
+    for panel, lines_across in references.items():
+        for each in lines_across:
+            row = {**curves.point(panel, each.scheme, each.label), "repeat": 0}
+            yield {**row, "latency_ns": round(each.value), "requests": None, "slower_share": None}
 
 
 def _thin_curve(axes: Axes, latency: Latency, look: Style) -> None:

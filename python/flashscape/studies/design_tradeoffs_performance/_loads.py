@@ -9,7 +9,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from flashscape.reproduce import Run
-from flashscape.studies.design_tradeoffs_performance._drives import (
+
+from ._drives import (
     ORGANISATIONS,
     PACKAGES,
     PAGE_BYTES,

@@ -12,12 +12,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from flashscape.reproduce import Run, plots
-from flashscape.studies.design_tradeoffs_performance._drives import (
+
+from ._drives import (
     PACKAGES,
     PAGE_BYTES,
     baseline,
 )
-from flashscape.studies.design_tradeoffs_performance._loads import FRESH, TRACES
+from ._loads import FRESH, TRACES
 
 if TYPE_CHECKING:
     import polars as pl

@@ -6,7 +6,8 @@ from statistics import geometric_mean
 from typing import TYPE_CHECKING
 
 from flashscape.reproduce import Answer, Exhibit, plots
-from flashscape.studies.design_tradeoffs_performance._loads import (
+
+from ._loads import (
     LOADS,
     by_organisation,
     in_short,

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from flashscape.reproduce import Answer, Exhibit, Run, along, plots
-from flashscape.studies.design_tradeoffs_performance._drives import INTERLEAVED, interleaved
-from flashscape.studies.design_tradeoffs_performance._loads import (
+
+from ._drives import INTERLEAVED, interleaved
+from ._loads import (
     FRESH,
     LOADS,
     TRACES,

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from flashscape.reproduce import Answer, Exhibit, Run, along, plots
-from flashscape.studies.design_tradeoffs_performance._drives import PAGE_BYTES, threshold
-from flashscape.studies.design_tradeoffs_performance._loads import (
+
+from ._drives import PAGE_BYTES, threshold
+from ._loads import (
     LOADS,
     TPCC_MOST_PER_SECOND,
     TPCC_PER_SECOND,

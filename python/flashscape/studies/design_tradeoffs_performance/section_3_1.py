@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 from flashscape.catalogue import check
 from flashscape.reproduce import Answer, Exhibit, Run
-from flashscape.studies.design_tradeoffs_performance._drives import (
+
+from ._drives import (
     INTERLEAVED,
     free_running,
     joined,
     units,
 )
-from flashscape.studies.design_tradeoffs_performance._loads import FRESH
+from ._loads import FRESH
 
 if TYPE_CHECKING:
     from flashscape.reproduce import Outcomes, Setting

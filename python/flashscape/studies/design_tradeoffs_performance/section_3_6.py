@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from flashscape.reproduce import Answer, Exhibit, Run
-from flashscape.studies.design_tradeoffs_performance._drives import baseline, derived, joined
-from flashscape.studies.design_tradeoffs_performance._loads import FRESH
+
+from ._drives import baseline, derived, joined
+from ._loads import FRESH
 
 if TYPE_CHECKING:
     import polars as pl

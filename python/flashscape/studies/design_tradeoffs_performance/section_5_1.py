@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from flashscape.reproduce import Answer, Exhibit, plots
-from flashscape.studies.design_tradeoffs_performance._drives import PACKAGES, large_pages
-from flashscape.studies.design_tradeoffs_performance._loads import (
+
+from ._drives import PACKAGES, large_pages
+from ._loads import (
     LOADS,
     by_organisation,
     in_short,

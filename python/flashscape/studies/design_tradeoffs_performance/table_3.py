@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from flashscape.reproduce import Answer, Exhibit, Run, plots
-from flashscape.studies.design_tradeoffs_performance._drives import (
+
+from ._drives import (
     PACKAGES,
     baseline,
     exported_bytes,
 )
-from flashscape.studies.design_tradeoffs_performance._loads import FRESH, cleaned, in_short, mean
-from flashscape.studies.design_tradeoffs_performance._pictures import beside_memory
+from ._loads import FRESH, cleaned, in_short, mean
+from ._pictures import beside_memory
 
 if TYPE_CHECKING:
     import polars as pl

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from flashscape.reproduce import Answer, Exhibit, plots
-from flashscape.studies.design_tradeoffs_performance._drives import joined, shared_bus
-from flashscape.studies.design_tradeoffs_performance._loads import (
+
+from ._drives import joined, shared_bus
+from ._loads import (
     LOADS,
     exchange_of_one,
     in_short,
@@ -14,14 +15,15 @@ from flashscape.studies.design_tradeoffs_performance._loads import (
     mean,
     overloaded,
 )
-from flashscape.studies.design_tradeoffs_performance._pictures import beside_memory
+from ._pictures import beside_memory
 
 if TYPE_CHECKING:
     import polars as pl
     from matplotlib.figure import Figure as Picture
 
     from flashscape.reproduce import Outcomes, Run, Setting
-    from flashscape.studies.design_tradeoffs_performance._drives import Drive
+
+    from ._drives import Drive
 
 exhibit = Exhibit()
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from flashscape.reproduce import Answer, Exhibit
-from flashscape.studies.design_tradeoffs_performance._loads import (
+
+from ._loads import (
     CLEANED,
     LOADS,
     TRACES,

@@ -6,8 +6,9 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from flashscape.reproduce import Answer, Exhibit, Run, plots
-from flashscape.studies.design_tradeoffs_performance import _drives
-from flashscape.studies.design_tradeoffs_performance._loads import (
+
+from . import _drives
+from ._loads import (
     CLEANED,
     LOADS,
     TRACES,

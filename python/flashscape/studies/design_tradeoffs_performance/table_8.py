@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from flashscape.reproduce import Answer, Exhibit, plots
-from flashscape.studies.design_tradeoffs_performance import _wear
-from flashscape.studies.design_tradeoffs_performance._wear import (
+
+from . import _wear
+from ._wear import (
     ALGORITHMS,
     LIFE,
     LOOKS,

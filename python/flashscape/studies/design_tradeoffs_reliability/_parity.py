@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from flashscape.reproduce import Figure, Run, along, percentile, plots
-from flashscape.studies.design_tradeoffs_reliability._drives import TLC, drive, errors, parity
-from flashscape.studies.design_tradeoffs_reliability._runs import (
+
+from ._drives import TLC, drive, errors, parity
+from ._runs import (
     amplification,
     experiment,
     rebuilds,

@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from flashscape.reproduce import Figure, NotRun, Run
-from flashscape.studies.design_tradeoffs_reliability._drives import (
+from flashscape.studies.loads import jesd219
+
+from ._drives import (
     CHIPS,
     TLC,
     drive,
@@ -13,7 +15,6 @@ from flashscape.studies.design_tradeoffs_reliability._drives import (
     precondition,
     seconds,
 )
-from flashscape.studies.loads import jesd219
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -9,11 +9,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from flashscape.studies import server_traces
-from flashscape.studies.design_tradeoffs_reliability._drives import (
-    SHORTER,
-    exported_bytes,
-    seconds,
-)
 from flashscape.studies.server_traces import (
     DTRS_SIZES,
     GIB,
@@ -23,6 +18,12 @@ from flashscape.studies.server_traces import (
     Fact,
     Skew,
     Trace,
+)
+
+from ._drives import (
+    SHORTER,
+    exported_bytes,
+    seconds,
 )
 
 if TYPE_CHECKING:

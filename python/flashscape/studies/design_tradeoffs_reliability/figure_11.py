@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from flashscape.reproduce import Answer, Exhibit, Figure, Run, along, plots
 from flashscape.studies import server_traces
-from flashscape.studies.design_tradeoffs_reliability._drives import (
+
+from ._drives import (
     CHIPS,
     SCHEMES,
     drive,
@@ -16,13 +17,13 @@ from flashscape.studies.design_tradeoffs_reliability._drives import (
     oracle,
     precondition,
 )
-from flashscape.studies.design_tradeoffs_reliability._runs import (
+from ._runs import (
     IDEAL,
     amplification,
     mean,
     times,
 )
-from flashscape.studies.design_tradeoffs_reliability._traces import (
+from ._traces import (
     SKEWED,
     TRACES,
     extents,
@@ -37,8 +38,9 @@ if TYPE_CHECKING:
 
     from flashscape.reproduce import Outcomes, Setting
     from flashscape.result import Result
-    from flashscape.studies.design_tradeoffs_reliability._drives import Chip
     from flashscape.studies.server_traces import Trace
+
+    from ._drives import Chip
 
 exhibit = Exhibit()
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from flashscape.reproduce import Answer, Exhibit, Figure, Run, plots
-from flashscape.studies.design_tradeoffs_reliability._drives import CHIPS, CODEWORD_BITS, errors
+
+from ._drives import CHIPS, CODEWORD_BITS, errors
 
 if TYPE_CHECKING:
     import polars as pl

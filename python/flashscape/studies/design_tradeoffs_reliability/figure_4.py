@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from flashscape.reproduce import Answer, Exhibit, Figure, plots
-from flashscape.studies.design_tradeoffs_reliability._drives import CHIPS, CODEWORD_BITS, LOOKS, TLC
-from flashscape.studies.design_tradeoffs_reliability._runs import (
+
+from ._drives import CHIPS, CODEWORD_BITS, LOOKS, TLC
+from ._runs import (
     amplification,
     chips_told,
     ideal,

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from flashscape.reproduce import Answer, Exhibit, Figure, plots
-from flashscape.studies.design_tradeoffs_reliability._drives import LOOKS, TLC
-from flashscape.studies.design_tradeoffs_reliability._runs import (
+
+from ._drives import LOOKS, TLC
+from ._runs import (
     below,
     checks,
     ideal,

@@ -6,15 +6,16 @@ from typing import TYPE_CHECKING, Any
 
 from flashscape.experiment import Experiment
 from flashscape.reproduce import Answer, Exhibit, Figure, plots
-from flashscape.studies.design_tradeoffs_reliability import _parity
-from flashscape.studies.design_tradeoffs_reliability._drives import (
+
+from . import _parity
+from ._drives import (
     BLOCKS,
     EXPORTED_GIB,
     TLC,
     stripes,
 )
-from flashscape.studies.design_tradeoffs_reliability._parity import LOOKS, PARITY, STRIPES, TITLES
-from flashscape.studies.design_tradeoffs_reliability._runs import (
+from ._parity import LOOKS, PARITY, STRIPES, TITLES
+from ._runs import (
     need_rebuilds,
     reads_for_rebuilds,
     rebuild_failures,

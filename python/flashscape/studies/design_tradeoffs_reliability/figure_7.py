@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from flashscape.reproduce import Answer, Exhibit, plots
-from flashscape.studies.design_tradeoffs_reliability import _parity
-from flashscape.studies.design_tradeoffs_reliability._drives import TLC
-from flashscape.studies.design_tradeoffs_reliability._parity import LOOKS, PARITY, TITLES
-from flashscape.studies.design_tradeoffs_reliability._runs import (
+
+from . import _parity
+from ._drives import TLC
+from ._parity import LOOKS, PARITY, TITLES
+from ._runs import (
     amplification,
     need_rebuilds,
     unrecovered,

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from flashscape.reproduce import Answer, Exhibit, Figure, Run, plots
-from flashscape.studies.design_tradeoffs_reliability._drives import (
+
+from ._drives import (
     CHIPS,
     drive,
     early,
@@ -13,7 +14,7 @@ from flashscape.studies.design_tradeoffs_reliability._drives import (
     oracle,
     parity,
 )
-from flashscape.studies.design_tradeoffs_reliability._runs import (
+from ._runs import (
     amplification,
     chips_told,
     experiment,

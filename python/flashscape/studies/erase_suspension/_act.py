@@ -15,7 +15,8 @@ from flashscape.act import load
 from flashscape.catalogue import check
 from flashscape.errors import StudyError
 from flashscape.reproduce import Run
-from flashscape.studies.erase_suspension._runs import SCHEMES, STARVES, drive
+
+from ._runs import SCHEMES, STARVES, drive
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from flashscape.act import Trial, load
-from flashscape.studies.erase_suspension import _act
-from flashscape.studies.erase_suspension._runs import SCHEMES
+
+from . import _act
+from ._runs import SCHEMES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

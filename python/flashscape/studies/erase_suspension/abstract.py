@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 
 from flashscape.act import load
 from flashscape.reproduce import Answer, Exhibit, Figure, percentile
-from flashscape.studies.erase_suspension import _act
-from flashscape.studies.erase_suspension._runs import fio, tpcc
-from flashscape.studies.erase_suspension.figure_6 import longest
+
+from . import _act
+from ._runs import fio, tpcc
+from .figure_6 import longest
 
 if TYPE_CHECKING:
     from flashscape.reproduce import Outcomes, Run, Setting

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from flashscape.reproduce import Answer, Exhibit, Figure, plots
-from flashscape.studies.erase_suspension._runs import LOOKS, MICRO_MS, MICRO_TIMES, SCHEMES, micro
+
+from ._runs import LOOKS, MICRO_MS, MICRO_TIMES, SCHEMES, micro
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Picture

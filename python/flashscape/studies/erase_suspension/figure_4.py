@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 from flashscape.catalogue import check
 from flashscape.reproduce import Answer, Exhibit, Figure, percentile, plots
-from flashscape.studies.erase_suspension._runs import LOOKS, SCHEMES, fio, fio_name
-from flashscape.studies.erase_suspension._shares import erase_shares
+
+from ._runs import LOOKS, SCHEMES, fio, fio_name
+from ._shares import erase_shares
 
 if TYPE_CHECKING:
     import polars as pl

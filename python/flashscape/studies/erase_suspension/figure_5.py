@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 
 from flashscape.act import load
 from flashscape.reproduce import Answer, Exhibit, plots
-from flashscape.studies.erase_suspension import _act, _ratings
-from flashscape.studies.erase_suspension._runs import LOOKS, SCHEMES
-from flashscape.studies.erase_suspension._shares import erase_shares
+
+from . import _act, _ratings
+from ._runs import LOOKS, SCHEMES
+from ._shares import erase_shares
 
 if TYPE_CHECKING:
     import polars as pl

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from flashscape.reproduce import Answer, Exhibit, Figure, plots
-from flashscape.studies.erase_suspension._runs import (
+
+from ._runs import (
     DENSER,
     LOOKS,
     SCHEMES,
@@ -14,7 +15,7 @@ from flashscape.studies.erase_suspension._runs import (
     tpcc_name,
     tpcc_trace,
 )
-from flashscape.studies.erase_suspension._shares import erase_shares
+from ._shares import erase_shares
 
 if TYPE_CHECKING:
     import polars as pl

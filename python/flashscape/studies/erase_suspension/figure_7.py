@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from flashscape.reproduce import Answer, Exhibit, Figure, along, plots
-from flashscape.studies.erase_suspension._runs import TIMEOUTS_MS, lambda_t, tpcc
-from flashscape.studies.erase_suspension.figure_6 import longest
+
+from ._runs import TIMEOUTS_MS, lambda_t, tpcc
+from .figure_6 import longest
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Picture

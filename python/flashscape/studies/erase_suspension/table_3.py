@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from flashscape.reproduce import Answer, Exhibit, plots
-from flashscape.studies.erase_suspension import _act, _ratings
-from flashscape.studies.erase_suspension._runs import LOOKS, SCHEMES
+
+from . import _act, _ratings
+from ._runs import LOOKS, SCHEMES
 
 if TYPE_CHECKING:
     import polars as pl

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from flashscape.reproduce import Answer, Exhibit, along
-from flashscape.studies.erase_suspension._runs import TIMEOUTS_MS, tpcc
-from flashscape.studies.erase_suspension.figure_6 import longest
+
+from ._runs import TIMEOUTS_MS, tpcc
+from .figure_6 import longest
 
 if TYPE_CHECKING:
     import polars as pl

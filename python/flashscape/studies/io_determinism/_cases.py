@@ -10,9 +10,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from flashscape.reproduce import Run
-from flashscape.studies.io_determinism import _drives
-from flashscape.studies.io_determinism._loads import reader, writers
 from flashscape.studies.tables import merged
+
+from . import _drives
+from ._loads import reader, writers
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

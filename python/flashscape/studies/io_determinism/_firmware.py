@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from flashscape.studies.io_determinism import _drives
-from flashscape.studies.io_determinism._cases import CASES, SMALL
+from . import _drives
+from ._cases import CASES, SMALL
 
 if TYPE_CHECKING:
-    from flashscape.studies.io_determinism._cases import Case
+    from ._cases import Case
 
 
 def _same(title: str, *changes: dict[str, Any], programs: int | None = None) -> Case:

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from flashscape import units
 from flashscape.reproduce import Figure, along, percentile, plots
-from flashscape.studies.io_determinism._cases import run_name
+
+from ._cases import run_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -15,7 +16,8 @@ if TYPE_CHECKING:
 
     from flashscape.reproduce import Outcomes
     from flashscape.result import Result
-    from flashscape.studies.io_determinism._cases import Case
+
+    from ._cases import Case
 
     Measure = Callable[[Outcomes, str, int], Figure]
 

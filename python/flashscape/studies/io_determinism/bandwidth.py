@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from flashscape.reproduce import Answer, Exhibit, Run, plots
-from flashscape.studies.io_determinism import _drives
-from flashscape.studies.io_determinism._cases import length
-from flashscape.studies.io_determinism._loads import closed
-from flashscape.studies.io_determinism._reads import total
+
+from . import _drives
+from ._cases import length
+from ._loads import closed
+from ._reads import total
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

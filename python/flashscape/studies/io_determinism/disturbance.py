@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from flashscape.reproduce import Answer, Exhibit, Figure, plots
-from flashscape.studies.io_determinism import _cases
-from flashscape.studies.io_determinism._cases import CASES, LARGE
-from flashscape.studies.io_determinism._reads import (
+
+from . import _cases
+from ._cases import CASES, LARGE
+from ._reads import (
     NO_BETTER,
     by_rate,
     listed,

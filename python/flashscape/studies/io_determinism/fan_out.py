@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from flashscape.fleet import queries_over
 from flashscape.reproduce import Answer, Exhibit, Figure, Run, plots
-from flashscape.studies.io_determinism._cases import CASES
+
+from ._cases import CASES
 
 if TYPE_CHECKING:
     import polars as pl

@@ -12,10 +12,11 @@ from itertools import product
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from flashscape.reproduce import Answer, Exhibit, Figure, Run, along, percentile, plots
-from flashscape.studies.io_determinism import _drives
-from flashscape.studies.io_determinism._cases import STARVATION, length
-from flashscape.studies.io_determinism._loads import closed
-from flashscape.studies.io_determinism._reads import NO_BETTER, PERCENT, completed, ratio
+
+from . import _drives
+from ._cases import STARVATION, length
+from ._loads import closed
+from ._reads import NO_BETTER, PERCENT, completed, ratio
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -11,10 +11,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from flashscape.reproduce import Answer, Exhibit, Run, plots
-from flashscape.studies.io_determinism import _drives
-from flashscape.studies.io_determinism._loads import closed
-from flashscape.studies.io_determinism._reads import PERCENT, completed, starved
-from flashscape.studies.io_determinism.floor_demo import (
+
+from . import _drives
+from ._loads import closed
+from ._reads import PERCENT, completed, starved
+from .floor_demo import (
     BASES,
     FASTEST,
     TABLES,

@@ -5,18 +5,20 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from flashscape.reproduce import Answer, Exhibit, Run, plots
-from flashscape.studies.io_determinism import _cases
-from flashscape.studies.io_determinism._cases import CASES
-from flashscape.studies.io_determinism._firmware import FIRMWARE
-from flashscape.studies.io_determinism._loads import writers
-from flashscape.studies.io_determinism._reads import PERCENT, completed, result, row, tail, total
+
+from . import _cases
+from ._cases import CASES
+from ._firmware import FIRMWARE
+from ._loads import writers
+from ._reads import PERCENT, completed, result, row, tail, total
 
 if TYPE_CHECKING:
     import polars as pl
     from matplotlib.figure import Figure as Picture
 
     from flashscape.reproduce import Outcomes, Setting
-    from flashscape.studies.io_determinism._cases import Case
+
+    from ._cases import Case
 
 exhibit = Exhibit()
 

@@ -8,9 +8,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from flashscape.reproduce import Answer, Exhibit, plots
-from flashscape.studies.io_determinism import _cases
-from flashscape.studies.io_determinism._cases import PERIOD_S, ping_pong_case
-from flashscape.studies.io_determinism._reads import (
+
+from . import _cases
+from ._cases import PERIOD_S, ping_pong_case
+from ._reads import (
     PERCENT,
     mean,
     number,
@@ -25,8 +26,9 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure as Picture
 
     from flashscape.reproduce import Outcomes, Run, Setting
-    from flashscape.studies.io_determinism._cases import Case
-    from flashscape.studies.io_determinism._reads import Measure
+
+    from ._cases import Case
+    from ._reads import Measure
 
 exhibit = Exhibit()
 

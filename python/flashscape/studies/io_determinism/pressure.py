@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from flashscape.reproduce import Answer, Exhibit, Figure, Run, along, percentile, plots
-from flashscape.studies.io_determinism import _cases
-from flashscape.studies.io_determinism._firmware import FIRMWARE
-from flashscape.studies.io_determinism._reads import (
+
+from . import _cases
+from ._firmware import FIRMWARE
+from ._reads import (
     NO_BETTER,
     PERCENT,
     by_rate,

@@ -11,16 +11,18 @@ from typing import TYPE_CHECKING, Any
 
 from flashscape.experiment import Experiment
 from flashscape.reproduce import Answer, Exhibit, along, plots
-from flashscape.studies.io_determinism import _cases, _drives
-from flashscape.studies.io_determinism._cases import CASES, PERIOD_S
-from flashscape.studies.io_determinism._reads import by_rate, listed, rows, tail, times
+
+from . import _cases, _drives
+from ._cases import CASES, PERIOD_S
+from ._reads import by_rate, listed, rows, tail, times
 
 if TYPE_CHECKING:
     import polars as pl
     from matplotlib.figure import Figure as Picture
 
     from flashscape.reproduce import Outcomes, Run, Setting
-    from flashscape.studies.io_determinism._cases import Case
+
+    from ._cases import Case
 
 exhibit = Exhibit()
 

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 from flashscape import units
 from flashscape.reproduce import Answer, Exhibit, plots
-from flashscape.studies.io_determinism import _cases, _drives
-from flashscape.studies.io_determinism._cases import CASES
-from flashscape.studies.io_determinism._reads import (
+
+from . import _cases, _drives
+from ._cases import CASES
+from ._reads import (
     PERCENT,
     listed,
     number,
@@ -33,7 +34,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure as Picture
 
     from flashscape.reproduce import Outcomes, Run, Setting
-    from flashscape.studies.io_determinism._cases import Case
+
+    from ._cases import Case
 
 exhibit = Exhibit()
 

@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from flashscape.reproduce import Answer, Exhibit, Run
-from flashscape.studies.io_determinism import _drives
-from flashscape.studies.io_determinism._reads import PERCENT
+
+from . import _drives
+from ._reads import PERCENT
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from flashscape.reproduce import Figure, Run, percentile
 from flashscape.studies import server_traces
-from flashscape.studies.tiny_tail_flash._drives import (
+
+from ._drives import (
     LEVELS,
     PLANES,
     blocks,
@@ -14,7 +15,7 @@ from flashscape.studies.tiny_tail_flash._drives import (
     plane_pages,
     precondition,
 )
-from flashscape.studies.tiny_tail_flash._traces import (
+from ._traces import (
     TRACES,
     footprint_bytes,
     replay,

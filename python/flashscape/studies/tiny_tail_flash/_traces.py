@@ -23,7 +23,8 @@ from flashscape.studies.server_traces import (
     Skew,
     Trace,
 )
-from flashscape.studies.tiny_tail_flash._drives import FULL, PAPER_BLOCKS, filled_bytes
+
+from ._drives import FULL, PAPER_BLOCKS, filled_bytes
 
 if TYPE_CHECKING:
     from pathlib import Path

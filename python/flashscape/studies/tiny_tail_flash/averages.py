@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from flashscape.reproduce import Answer, Exhibit, plots
-from flashscape.studies.tiny_tail_flash._drives import FULL, LEVELS, LOOKS
-from flashscape.studies.tiny_tail_flash._runs import (
+
+from ._drives import FULL, LEVELS, LOOKS
+from ._runs import (
     RATES,
     check_no_collection,
     drawn_with,
@@ -17,7 +18,7 @@ from flashscape.studies.tiny_tail_flash._runs import (
     reads,
     runs_of,
 )
-from flashscape.studies.tiny_tail_flash._traces import TRACES
+from ._traces import TRACES
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Picture

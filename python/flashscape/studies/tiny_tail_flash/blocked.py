@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from flashscape.reproduce import Answer, Exhibit, Figure, plots
-from flashscape.studies.tiny_tail_flash._drives import FULL, LEVELS, LOOKS
-from flashscape.studies.tiny_tail_flash._runs import (
+
+from ._drives import FULL, LEVELS, LOOKS
+from ._runs import (
     RATES,
     drawn_with,
     emptiest,
@@ -17,7 +18,7 @@ from flashscape.studies.tiny_tail_flash._runs import (
     share,
     shares,
 )
-from flashscape.studies.tiny_tail_flash._traces import TRACES
+from ._traces import TRACES
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Picture

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from flashscape.reproduce import Answer, Exhibit, Figure
-from flashscape.studies.tiny_tail_flash._drives import FULL
-from flashscape.studies.tiny_tail_flash._runs import listed, no_better, result, runs_of
-from flashscape.studies.tiny_tail_flash._traces import TRACES
+
+from ._drives import FULL
+from ._runs import listed, no_better, result, runs_of
+from ._traces import TRACES
 
 if TYPE_CHECKING:
     import polars as pl

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from flashscape.reproduce import Answer, Exhibit, Run
-from flashscape.studies.tiny_tail_flash._drives import (
+
+from ._drives import (
     CHANNELS,
     PLANES,
     blocks,
@@ -13,7 +14,7 @@ from flashscape.studies.tiny_tail_flash._drives import (
     filled,
     filled_bytes,
 )
-from flashscape.studies.tiny_tail_flash._runs import share
+from ._runs import share
 
 if TYPE_CHECKING:
     import polars as pl

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from flashscape.reproduce import Answer, Exhibit, along, plots
-from flashscape.studies.tiny_tail_flash._drives import FULL, LEVELS, LOOKS, STEPS
-from flashscape.studies.tiny_tail_flash._runs import listed, no_better, reads, runs_of, tail
-from flashscape.studies.tiny_tail_flash._traces import TRACES
+
+from ._drives import FULL, LEVELS, LOOKS, STEPS
+from ._runs import listed, no_better, reads, runs_of, tail
+from ._traces import TRACES
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Picture

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from flashscape.reproduce import Answer, Exhibit, Figure, Run, along, percentile, plots
-from flashscape.studies.tiny_tail_flash._drives import (
+
+from ._drives import (
     PAGE_BYTES,
     WIDTH,
     blocks,

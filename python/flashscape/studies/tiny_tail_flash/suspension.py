@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 from flashscape.reproduce import Answer, Exhibit, Run, plots
 from flashscape.studies.tables import merged
-from flashscape.studies.tiny_tail_flash._drives import FULL
-from flashscape.studies.tiny_tail_flash._runs import TIMES, run
-from flashscape.studies.tiny_tail_flash._traces import TRACES
+
+from ._drives import FULL
+from ._runs import TIMES, run
+from ._traces import TRACES
 
 if TYPE_CHECKING:
     import polars as pl

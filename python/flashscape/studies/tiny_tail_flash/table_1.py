@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from flashscape.reproduce import Answer, Exhibit, Figure
-from flashscape.studies.tiny_tail_flash._drives import FULL, LEVELS
-from flashscape.studies.tiny_tail_flash._runs import (
+
+from ._drives import FULL, LEVELS
+from ._runs import (
     RATES,
     TIMES,
     check_no_collection,
@@ -19,7 +20,7 @@ from flashscape.studies.tiny_tail_flash._runs import (
     share,
     times,
 )
-from flashscape.studies.tiny_tail_flash._traces import TRACES, footprint_bytes
+from ._traces import TRACES, footprint_bytes
 
 if TYPE_CHECKING:
     import polars as pl
@@ -155,7 +156,7 @@ def facts(runs: Outcomes) -> pl.DataFrame:
     """Return the figures that synthetic traces are made from, each with its source."""
     import polars as pl
 
-    from flashscape.studies.tiny_tail_flash._drives import blocks
+    from ._drives import blocks
 
     rows = []
     for trace in TRACES.values():

@@ -14,14 +14,16 @@ from statistics import median
 from typing import TYPE_CHECKING
 
 from flashscape.reproduce import percentile
-from flashscape.studies.together._drives import RISE_PER_1000, SCHEMES, TECHNIQUES
+
+from ._drives import RISE_PER_1000, SCHEMES, TECHNIQUES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from flashscape.reproduce import Outcomes
     from flashscape.result import Result
-    from flashscape.studies.together._runs import Case, Measure
+
+    from ._runs import Case, Measure
 
 ALIKE = 0.1
 """Change below which an effect is not told; a choice of ours. Smaller ones change their sign if the

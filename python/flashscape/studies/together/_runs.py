@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 from flashscape.reproduce import Run
 from flashscape.studies.loads import jesd219
-from flashscape.studies.together._drives import (
+
+from ._drives import (
     AGES,
     LIMIT,
     PER_SECOND,

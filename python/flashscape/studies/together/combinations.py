@@ -6,17 +6,19 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from flashscape.reproduce import Answer, Exhibit, Figure, plots
-from flashscape.studies.together import _measures
-from flashscape.studies.together._drives import AGES, SCHEMES
-from flashscape.studies.together._measures import MEASURES, Effect, effect, idle, told_idle
-from flashscape.studies.together._runs import Case, aged
+
+from . import _measures
+from ._drives import AGES, SCHEMES
+from ._measures import MEASURES, Effect, effect, idle, told_idle
+from ._runs import Case, aged
 
 if TYPE_CHECKING:
     import polars as pl
     from matplotlib.figure import Figure as Picture
 
     from flashscape.reproduce import Outcomes, Run, Setting
-    from flashscape.studies.together._runs import Measure
+
+    from ._runs import Measure
 
 exhibit = Exhibit()
 

@@ -6,9 +6,10 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from flashscape.reproduce import Answer, Exhibit
-from flashscape.studies.together import _measures
-from flashscape.studies.together._drives import ABOVE, Recovery
-from flashscape.studies.together._runs import Case
+
+from . import _measures
+from ._drives import ABOVE, Recovery
+from ._runs import Case
 
 if TYPE_CHECKING:
     import polars as pl

@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from flashscape.reproduce import Answer, Exhibit
-from flashscape.studies.together import _measures
-from flashscape.studies.together._drives import ABOVE, CUT_OFFS, Recovery
-from flashscape.studies.together._measures import effect
-from flashscape.studies.together._runs import Case
-from flashscape.studies.together.combinations import row
+
+from . import _measures
+from ._drives import ABOVE, CUT_OFFS, Recovery
+from ._measures import effect
+from ._runs import Case
+from .combinations import row
 
 if TYPE_CHECKING:
     import polars as pl
