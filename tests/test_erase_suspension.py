@@ -119,6 +119,10 @@ def test_orders_of_ratings_are_the_papers(given, holds):
     assert list(given.in_order) == holds
 
 
+def outcomes(profile):
+    return SimpleNamespace(setting=Setting(profile, Path("traces")))
+
+
 def test_a_region_tells_in_which_combinations_all_orders_hold(monkeypatch):
     preset, largest = _act.PRESET, _act.Variant(300, 16)
     special = {
@@ -131,7 +135,7 @@ def test_a_region_tells_in_which_combinations_all_orders_hold(monkeypatch):
         "of_variant",
         lambda runs, variant, threads: special.get((variant, threads), rated(0, 0, 0, 0, 0)),
     )
-    found = _ratings.region(None, "E-10")
+    found = _ratings.region(outcomes("full"), "E-10")
     assert found.holds == ((preset, 1), (largest, 8))
     assert found.figures == {"combinations_in_order": 2, "combinations_in_all_orders": 1}
     assert found.text == (
@@ -139,9 +143,11 @@ def test_a_region_tells_in_which_combinations_all_orders_hold(monkeypatch):
         "of 36 combinations of ramp, buffer and threads, those of E-10, E-11, E-12 together in 1 "
         "(ramps of 300 us, buffers of 16 MiB, 8 threads) (table-3/map)"
     )
+    # The short profile tries the corners of the map.
+    assert "of 16 combinations" in _ratings.region(outcomes("short"), "E-10").text
     del special[largest, 8]
-    assert _ratings.region(None, "E-11").together == ()
-    assert "together in none" in _ratings.region(None, "E-11").text
+    assert _ratings.region(outcomes("full"), "E-11").together == ()
+    assert "together in none" in _ratings.region(outcomes("full"), "E-11").text
 
 
 @pytest.mark.parametrize("claim", ["E-10", "E-11", "E-12"])

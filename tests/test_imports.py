@@ -31,6 +31,7 @@ FACE = {
     "measured",
     "near",
     "output",
+    "overload",
     "picture",
     "plotting",
     "progress",

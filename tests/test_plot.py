@@ -178,7 +178,7 @@ def test_a_sweep_is_drawn(few, tmp_path, flashscape):
     assert flashscape("plot", "out").out == "The picture is out/sweep.svg.\n"
     assert is_drawn(tmp_path / "out" / "sweep.svg")
     fs.sweep(few, seeds=2, out=tmp_path / "seeds")
-    with pytest.raises(fs.OutputError, match="one or two things can be drawn, and 0 vary"):
+    with pytest.raises(fs.OutputError, match="no picture: nothing varies besides the seed"):
         fs.plot(tmp_path / "seeds")
 
 

@@ -12,7 +12,7 @@ from flashscape.compare import kept
 from flashscape.compare import picture as overlay
 from flashscape.compare.comparison import DOCUMENT
 from flashscape.compare.comparison import PICTURE as OVERLAY
-from flashscape.errors import OutputError, unread
+from flashscape.errors import ConfigError, OutputError, unread
 from flashscape.fleet import DOCUMENT as FLEET
 from flashscape.fleet import PICTURE as FLEET_PICTURE
 from flashscape.fleet import Fleet
@@ -48,23 +48,25 @@ def plot(
     For a run that is ``tail.svg``, for a comparison ``comparison.svg`` and those of its runs, for
     a sweep ``sweep.svg``, for a fleet ``fleet.svg``, for a projected life ``lifetime.svg`` and that
     of its sweep. With ``out`` only the first of them is drawn, to that PNG, PDF or SVG file, which
-    replaces an existing one only with ``force``. ``percentiles`` are those of ``sweep.svg`` in the
-    directory, four at most. Returns the files. Needs matplotlib. Raises
-    OutputError if the directory has no results, there is nothing to draw, or ``out`` cannot be
-    written, and ConfigError for percentiles that the points of a sweep do not keep.
+    replaces an existing one only with ``force``. ``percentiles`` are those of a sweep's
+    picture, four at most. Returns the files. Needs matplotlib. Raises OutputError if the directory
+    has no results, there is nothing to draw, or ``out`` cannot be written, and ConfigError for
+    percentiles that the points of a sweep do not keep, and for those of another picture.
 
     >>> fs.plot("results")     # doctest: +SKIP
     """
     folder = Path(path)
     if folder.name in (output.SUMMARY, DOCUMENT, MANIFEST, LIFE, FLEET):
         folder = folder.parent
+    if percentiles is not None:
+        _refuse_percentiles(folder)
     if out is not None:
         # Check before the results are read, which takes a while.
         drawing.form_of(out)
-        drawing.write(_first(folder), out, force=force)
+        drawing.write(_first(folder, percentiles), out, force=force)
         return [Path(out)]
     if (folder / LIFE).is_file():
-        return _of_life(folder, percentiles)
+        return _of_life(folder)
     if (folder / FLEET).is_file():
         return [_of_fleet(folder)]
     if (folder / MANIFEST).is_file():
@@ -76,7 +78,17 @@ def plot(
     raise OutputError(_why_nothing(folder))
 
 
-def _first(folder: Path) -> Callable[[], Figure]:
+def _refuse_percentiles(folder: Path) -> None:
+    """Raise ConfigError if the picture of a directory shows whole distributions, or none."""
+    is_other = any((folder / each).is_file() for each in (LIFE, FLEET))
+    if is_other or not (folder / MANIFEST).is_file():
+        raise ConfigError(
+            f"percentiles: only the picture of a sweep has a choice, and {folder} is none; leave "
+            "them out"
+        )
+
+
+def _first(folder: Path, percentiles: str | Iterable[float | str] | None) -> Callable[[], Figure]:
     """Return the function that draws the first picture of a directory."""
     if (folder / LIFE).is_file():
         return Lifetime.load(folder).figure
@@ -85,7 +97,7 @@ def _first(folder: Path) -> Callable[[], Figure]:
     if (folder / MANIFEST).is_file():
         swept = Sweep.load(folder)
         _refuse(folder, swept.why_not_drawn())
-        return swept.figure
+        return lambda: swept.figure(percentiles)
     if (folder / DOCUMENT).is_file():
         subject = kept.pictured(folder)
         _refuse(folder, overlay.why_not(subject))
@@ -160,11 +172,11 @@ def _of_comparison(folder: Path) -> list[Path]:
     return [folder / OVERLAY, *(_of_run(each) for each in kept.runs_of(folder))]
 
 
-def _of_life(folder: Path, percentiles: str | Iterable[float | str] | None) -> list[Path]:
+def _of_life(folder: Path) -> list[Path]:
     drawn = drawing.encoded(Lifetime.load(folder).figure(), "svg")
     output.Directory(folder).add(LIFE_PICTURE, drawn)
     is_pictured = Sweep.load(folder).why_not_drawn() is None
-    others = [_of_sweep(folder, percentiles)] if is_pictured else []
+    others = [_of_sweep(folder, None)] if is_pictured else []
     return [folder / LIFE_PICTURE, *others]
 
 

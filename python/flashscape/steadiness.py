@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from flashscape import overload
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -47,7 +49,7 @@ def unsteady(summary: Mapping[str, Any], figure: str) -> Unsteady | None:
     if verdict["reached"] or not is_measured or config["run"].get("untimed", False):
         return None
     found = _ADVICE.search(verdict["reason"])
-    if found is None and any(note.startswith("overload: ") for note in summary["notes"]):
+    if found is None and any(note.startswith(overload.BEGINNING) for note in summary["notes"]):
         # A longer run of an overloaded drive has longer latencies, and is no steadier.
         return Unsteady(verdict["reason"], None)
     more = (found["more"] or "") if found else ""

@@ -58,7 +58,7 @@ def tables(
         folder = Path(of)
         of = Sweep.load(folder) if (folder / MANIFEST).is_file() else Result.load(folder)
     if isinstance(of, Sweep):
-        notes = of_sweeps.steadiness(of)
+        notes = [*of_sweeps.overloads(of), *of_sweeps.steadiness(of)]
         return Tables(of.title or "Sweep", notes, [of_sweeps.table(of, percentiles)])
     if isinstance(of, Comparison):
         if percentiles is not None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from flashscape.act.conditions import LIMITS, Service, Share, service_of, why_behind, why_slow
 from flashscape.act.load import SMALL_READS, STREAMS, initiators, slice_name
 from flashscape.latency import Latency
+from flashscape.overload import BEGINNING
 from flashscape.version import __version__
 
 if TYPE_CHECKING:
@@ -20,9 +21,6 @@ if TYPE_CHECKING:
     from flashscape.act.conditions import Bucket
     from flashscape.act.load import Lengths, Stream
     from flashscape.result import Result
-
-_OVERLOAD = "overload: "
-"""Prefix of the simulator's notes and errors about a load that a drive cannot serve."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +55,7 @@ class Trial:
     ) -> Trial:
         """Judge a measured run."""
         notes = tuple(result.summary["notes"])
-        told = (note.removeprefix(_OVERLOAD) for note in notes if note.startswith(_OVERLOAD))
+        told = (note.removeprefix(BEGINNING) for note in notes if note.startswith(BEGINNING))
         buckets = [_buckets(result, slice_name(number)) for number in range(lengths.slices)]
         slices = tuple(tuple(Share.of(limit, each) for limit in LIMITS) for each in buckets)
         figures = {of_one["name"]: of_one for of_one in result.summary["initiators"]}
@@ -88,7 +86,7 @@ class Trial:
     @classmethod
     def overloaded(cls, why: str, multiplier: int, lengths: Lengths, cycle_ns: int) -> Trial | None:
         """Return the trial of a run without memory for waiting requests; None for other errors."""
-        _, found, reason = why.partition(_OVERLOAD)
+        _, found, reason = why.partition(BEGINNING)
         if not found:
             return None
         nothing = Latency(0, None, None, None, ())

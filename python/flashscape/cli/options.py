@@ -150,13 +150,18 @@ def reading(command: Command) -> Command:
 
 
 def percentiles(command: Command) -> Command:
-    """Add ``--percentiles 50,99.9``."""
+    """Add ``--percentiles 50,99.9`` for the tables of a command."""
+    return percentiles_of("the tables")(command)
+
+
+def percentiles_of(what: str) -> Callable[[Command], Command]:
+    """Return the option ``--percentiles 50,99.9``, for what it names."""
     return click.option(
         "--percentiles",
         metavar="50,99.9",
         callback=_checked,
-        help="Percentiles of latency in the tables.",
-    )(command)
+        help=f"Percentiles of latency in {what}.",
+    )
 
 
 def _checked(_context: click.Context, _option: click.Parameter, given: str | None) -> str | None:

@@ -17,9 +17,12 @@ from flashscape.cli import options, show
     metavar="FILE",
     help="Draw to this file instead: .png, .pdf or .svg. Of a comparison its own picture only.",
 )
+@options.percentiles_of("the picture of a sweep: four at most")
 @click.option("--force", is_flag=True, help="Overwrite FILE.")
 @click.option("--quiet", is_flag=True, help="Do not say where the pictures are.")
-def command(directory: Path, out: Path | None, force: bool, quiet: bool) -> None:
+def command(
+    directory: Path, out: Path | None, percentiles: str | None, force: bool, quiet: bool
+) -> None:
     """Draw all pictures of the results in DIR, in the place of earlier ones.
 
     For a run that is tail.svg, for a comparison comparison.svg and the tail.svg of each of its
@@ -28,4 +31,4 @@ def command(directory: Path, out: Path | None, force: bool, quiet: bool) -> None
     """
     if force and out is None:
         raise click.UsageError("--force goes with --out: pictures in DIR are replaced anyway")
-    show.draw(directory, file=out, force=force, quiet=quiet)
+    show.draw(directory, file=out, force=force, quiet=quiet, percentiles=percentiles)

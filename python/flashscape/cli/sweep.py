@@ -38,7 +38,7 @@ _SHOWN_OF_DRY_RUN = 200
 @click.option("--skip-invalid", is_flag=True, help="Leave out impossible points and note them.")
 @click.option("--retry-failed", is_flag=True, help="Run failed points of an earlier sweep again.")
 @click.option("--no-sharing", is_flag=True, help="Fill and age a separate drive for each point.")
-@options.percentiles
+@options.percentiles_of("the table, and in the picture: four at most there")
 @options.plot("DIR/sweep.svg, if one or two things vary")
 @click.option("--quiet", is_flag=True, help="No progress, no table.")
 @options.overrides
@@ -71,7 +71,7 @@ def command(
                 "--show prints saved results; only --plot and --percentiles can be combined with it"
             )
         return _show_again(results, percentiles, plot=plot)
-    _check(percentiles, cluster, dry_run=dry_run)
+    _check(percentiles, cluster, dry_run=dry_run, plot=plot)
     if file is None:
         raise click.UsageError("name a sweep file, or results to --show")
     if dry_run:
@@ -110,12 +110,15 @@ def command(
     return _status(swept)
 
 
-def _check(percentiles: str | None, cluster: str | None, *, dry_run: bool) -> None:
+def _check(percentiles: str | None, cluster: str | None, *, dry_run: bool, plot: bool) -> None:
     """Refuse options that mean nothing, before anything runs."""
     if percentiles is not None:
         from flashscape.report.sweep import kept
+        from flashscape.sweep.picture_plan import shown_percentiles
 
-        kept(percentiles)
+        names = kept(percentiles)
+        if plot:
+            shown_percentiles(names)
     if dry_run and cluster is not None:
         raise click.UsageError("--dry-run runs nothing; leave --cluster out")
 

@@ -6,7 +6,7 @@ import json
 import re
 from typing import TYPE_CHECKING, Any, Protocol
 
-from flashscape import percentiles, units
+from flashscape import overload, percentiles, units
 from flashscape.errors import ConfigError
 from flashscape.latency import PERCENTILES
 from flashscape.regions import FOUNDED
@@ -14,10 +14,10 @@ from flashscape.report.rows import behind
 from flashscape.report.table import Rows
 from flashscape.steadiness import FIGURES
 from flashscape.sweep.design import labels, shown
-from flashscape.sweep.seeds import UNSTEADY, WORN_OUT, unsteady_seeds
+from flashscape.sweep.seeds import OVERLOADED, UNSTEADY, WORN_OUT, unsteady_seeds
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     import polars as pl
 
@@ -86,14 +86,17 @@ def table(sweep: Sweep, chosen: str | Iterable[float | str] | None = None) -> Ro
     # A path with one value is shown, unless the names of variations stand for it.
     varied = [path for path in sweep.paths if not (named and path in sweep.told_by_name)]
     several = frame["initiator"].n_unique() > 1
+    is_flagged = any(_overload(row) for row in frame.iter_rows(named=True))
     head = [*(["variation"] if named else []), *(short[path] for path in varied)]
-    head += [*(["initiator"] if several else []), "kind", *figures]
+    head += [*(["initiator"] if several else []), "kind", *(["load"] if is_flagged else [])]
+    head += figures
     body = []
     for row in frame.head(ROWS_MOST).iter_rows(named=True):
         cells = [row["variation"] or "–"] if named else []
         cells += [_cell(row[path]) for path in varied]
         cells += [row["initiator"] or "–"] if several else []
         cells.append((row["kind"] or "–").replace("_", "-"))
+        cells += [_overload(row)] if is_flagged else []
         cells += [_figure(row, metric) for metric in metrics]
         body.append(tuple(cells))
     title = "Points"
@@ -107,6 +110,16 @@ def table(sweep: Sweep, chosen: str | Iterable[float | str] | None = None) -> Ro
         title += f" (the first {ROWS_MOST} of {len(frame):,} rows)"
     names = len(head) - len(figures)
     return Rows(title, tuple(head), body, names)
+
+
+def _overload(row: Mapping[str, Any]) -> str:
+    """Return the mark of an overloaded point, with the number of its seeds if there are others."""
+    if OVERLOADED not in row:
+        return "overloaded" if row["overloaded"] else ""
+    count, seeds = row[OVERLOADED], row["seeds"]
+    if not count:
+        return ""
+    return "overloaded" if count == seeds else f"overloaded in {count} of {seeds}"
 
 
 def _without_interval(frame: pl.DataFrame, metrics: Iterable[str]) -> str:
@@ -168,11 +181,31 @@ def closing(sweep: Sweep) -> list[str]:
     lines = [_failed(why, names) for why, names in list(alike.items())[:_FAILURES_MOST]]
     if (more := len(alike) - _FAILURES_MOST) > 0:
         lines.append(f"and points that failed for {units.many(more, 'more reason')}")
+    lines += overloads(sweep)
     lines += _notes(sweep)
     lines += steadiness(sweep)
     said = ", ".join(f"{count:,} {status}" for status, count in counts.items() if count)
     lines.append(f"{units.many(len(sweep), 'point')}: {said}")
     return lines
+
+
+def overloads(sweep: Sweep) -> list[str]:
+    """Return a sentence on overloaded points; none if there are none."""
+    points = sweep.frame.unique("point", keep="first", maintain_order=True)
+    found = points.filter(points["overloaded"].list.len() > 0)
+    if found.is_empty():
+        return []
+    names = [
+        f"{name} ({', '.join(initiators)})"
+        for name, initiators in found.select("name", "overloaded").head(_NAMES_MOST).iter_rows()
+    ]
+    more = f"; and {len(found) - _NAMES_MOST} more" if len(found) > _NAMES_MOST else ""
+    count = f"{len(found):,} of {units.many(len(sweep), 'point')}"
+    return [
+        f"{count} {'is' if len(found) == 1 else 'are'} overloaded: {'; '.join(names)}{more}. "
+        "Their requests come faster than the drive serves them, so that their latencies show only "
+        "how long the run was."
+    ]
 
 
 def steadiness(sweep: Sweep) -> list[str]:
@@ -208,7 +241,8 @@ def _notes(sweep: Sweep) -> list[str]:
     """Return the notes of the summaries, each once, with the number of points that have it."""
     points = sweep.frame.unique("point", keep="first", maintain_order=True)
     alike: dict[str, list[str]] = {}
-    for note in (note for notes in points["notes"] if notes is not None for note in notes):
+    every = (note for notes in points["notes"] if notes is not None for note in notes)
+    for note in (each for each in every if not overload.initiators([each])):
         # Most of them differ only in their figures.
         alike.setdefault(re.sub(r"[0-9.,]+", "", note), []).append(note)
     ranked = sorted(alike.values(), key=len, reverse=True)

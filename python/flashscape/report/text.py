@@ -39,6 +39,9 @@ _UNBOUNDED = 10_000
 _PROSE = 28
 """Least width of prose in a table."""
 
+_NAME = 24
+"""Width of words in a table that is too wide with the words in one line."""
+
 _GAP = 2
 
 _TIED = "\N{NO-BREAK SPACE}"
@@ -206,9 +209,14 @@ def _folded(content: Rows, room: int) -> list[Rows] | None:
         return [content]
     if _has_prose(content):
         return None
+    return _in_parts(content, room) or _in_parts(_wrapped(content), room)
+
+
+def _in_parts(content: Rows, room: int) -> list[Rows] | None:
+    """Split a table by its columns of figures; None if one of them alone does not fit."""
     figures = range(content.names, len(content.head))
     # Use as few tables as possible, with similar numbers of figures.
-    for count in range(2, len(figures) + 1):
+    for count in range(1, len(figures) + 1):
         each = -(-len(figures) // count)
         starts = range(figures.start, figures.stop, each)
         parts = [_part(content, range(at, min(at + each, figures.stop))) for at in starts]
@@ -238,10 +246,26 @@ def _is_bounded(console: Console) -> bool:
 def _least_width(content: Rows) -> int:
     """Return the width below which text would be cut."""
     columns = zip(content.head, *content.rows, strict=True)
-    widths = [max(map(cell_len, column)) for column in columns]
+    widths = [max(map(_width, column)) for column in columns]
     if _has_prose(content):
         widths[-1] = min(widths[-1], _PROSE)
     return sum(widths) + _GAP * (len(widths) - 1)
+
+
+def _width(cell: str) -> int:
+    return max(map(cell_len, cell.split("\n")))
+
+
+def _wrapped(content: Rows) -> Rows:
+    """Break long words of the first columns, such as names of variations, into several lines."""
+    rows = [
+        tuple(
+            "\n".join(textwrap.wrap(cell, _NAME)) if at < content.names else cell
+            for at, cell in enumerate(row)
+        )
+        for row in content.rows
+    ]
+    return content._replace(rows=rows)
 
 
 def _has_prose(content: Rows) -> bool:

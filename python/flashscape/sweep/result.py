@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import polars as pl
     from matplotlib.figure import Figure
 
-    from flashscape.sweep.picture import Subject
+    from flashscape.sweep.picture_plan import Subject
 
 DONE, FAILED, INVALID, OPEN = "done", "failed", "invalid", "open"
 """Status of a point: it was run; it failed during the run; its configuration
@@ -144,10 +144,10 @@ class Sweep:
     def draw(self, percentiles: str | Iterable[float | str] | None = None) -> str | None:
         """Draw ``sweep.svg`` in the directory; return the reason if there is none, else None.
 
-        ``percentiles`` are those of latency that it shows, four at most; None: the usual ones.
+        ``percentiles`` are those of latency that it shows, four at most; None: p50, p99, p99.9.
 
-        A picture needs one or two varied paths, besides seeds, and
-        matplotlib. Raises OutputError if it cannot be written.
+        A picture needs varied paths, besides seeds, and matplotlib. Raises OutputError if it
+        cannot be written, and ConfigError for percentiles that points do not keep.
         """
         from flashscape.sweep import picture
 
@@ -157,24 +157,31 @@ class Sweep:
         self._store.write(PICTURE, picture.svg(subject))
         return None
 
-    def figure(self) -> Figure:
+    def figure(self, percentiles: str | Iterable[float | str] | None = None) -> Figure:
         """Draw the effects of the varied paths as a figure of matplotlib, which notebooks show.
 
-        Raises OutputError if there is nothing to draw, or matplotlib is not installed.
+        ``percentiles`` as in :meth:`draw`. Raises OutputError if there is nothing to draw, or
+        matplotlib is not installed, and ConfigError for percentiles that points do not keep.
         """
         from flashscape.sweep import picture
 
-        subject = self.pictured()
+        subject = self.pictured(percentiles)
         drawing.refuse(picture.why_not(subject))
         return picture.draw(subject)
 
-    def draw_to(self, path: str | PathLike[str], *, force: bool = False) -> None:
+    def draw_to(
+        self,
+        path: str | PathLike[str],
+        *,
+        force: bool = False,
+        percentiles: str | Iterable[float | str] | None = None,
+    ) -> None:
         """Draw the effects of the varied paths to a PNG, PDF or SVG file, chosen by its suffix.
 
-        Raises OutputError for another suffix, if the file exists already without
-        ``force``, and as :meth:`figure` does.
+        ``percentiles`` as in :meth:`draw`. Raises OutputError for another suffix, if the file
+        exists already without ``force``, and as :meth:`figure` does.
         """
-        drawing.write(self.figure, path, force=force)
+        drawing.write(lambda: self.figure(percentiles), path, force=force)
 
     def to_pandas(self) -> Any:
         """Return :attr:`frame` as a DataFrame of pandas; raise OutputError without pandas."""
@@ -191,11 +198,26 @@ class Sweep:
         import polars as pl
 
         from flashscape.report.sweep import kept
-        from flashscape.sweep.picture import Subject
+        from flashscape.sweep.picture_plan import Subject, dimensions, shown_percentiles
 
         measured = self.over_seeds().filter(pl.col("kind").is_not_null())
-        subject = Subject(self.title, measured, self.varied, self.amounts)
-        return subject if percentiles is None else subject._replace(percentiles=kept(percentiles))
+        columns = self.varied
+        rows = self.frame.unique("point", keep="first", maintain_order=True)
+        points = tuple(rows.select("status", *columns).iter_rows(named=True))
+        amounts = {each: self._numbers_of(each) for each in columns}
+        subject = Subject(self.title, measured, dimensions(columns, points, amounts), points)
+        if percentiles is None:
+            return subject
+        return subject._replace(percentiles=shown_percentiles(kept(percentiles)))
+
+    def _numbers_of(self, column: str) -> str | None:
+        """Return the column that has numbers for one that varies; None if it has words."""
+        import polars as pl
+
+        if self.frame[column].dtype in (pl.Int64, pl.Float64):
+            return column
+        amounts = self.amounts.get(column)
+        return None if amounts is None or self.frame[amounts].null_count() else amounts
 
     @property
     def varied(self) -> tuple[str, ...]:

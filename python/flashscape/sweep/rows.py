@@ -9,7 +9,7 @@ import json
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from flashscape import _flashscape
+from flashscape import _flashscape, overload
 from flashscape.causes import CAUSES, OTHER, by_cause
 from flashscape.latency import KINDS, PERCENTILES
 from flashscape.quantities import is_whole, quantity
@@ -100,6 +100,7 @@ _DRIVE: dict[str, str] = {
     "write_amplification_steady_reason": "text",
     "precondition_write_amplification": "float",
     "precondition_steady": "bool",
+    "overloaded": "texts",
     "notes": "texts",
     "digest": "text",
     "cpu_seconds": "float",
@@ -322,6 +323,7 @@ def _drive(summary: dict[str, Any]) -> dict[str, Any]:
         **{f"{figure}_steady_reason": _unsteady(summary, figure) for figure in FIGURES},
         "precondition_write_amplification": summary["precondition"]["write_amplification"],
         "precondition_steady": summary["precondition"]["steady"],
+        "overloaded": overload.initiators(summary["notes"]),
         "notes": summary["notes"],
         "digest": summary["digest"],
         "cpu_seconds": summary["host_cpu_seconds"],

@@ -20,6 +20,9 @@ _LIFE = "worn_out_bytes"
 WORN_OUT = "worn_out_seeds"
 """Number of seeds whose drives were worn out; a mean life is given only if all of them were."""
 
+OVERLOADED = "overloaded_seeds"
+"""Number of seeds with an overloaded initiator, whose latencies show the run's length only."""
+
 UNSTEADY = {figure: f"{figure}_unsteady_seeds" for figure in FIGURES}
 """Number of seeds whose run is not known to be steady in a figure."""
 
@@ -55,6 +58,7 @@ def over_seeds(frame: pl.DataFrame, amounts: Mapping[str, str | None]) -> pl.Dat
     joined = done.group_by(groups, maintain_order=True).agg(
         pl.col("point").first(),
         pl.len().alias("seeds"),
+        (pl.col("overloaded").list.len() > 0).sum().alias(OVERLOADED),
         *(
             pl.col(f"{figure}_steady_reason").count().alias(column)
             for figure, column in UNSTEADY.items()
@@ -76,7 +80,7 @@ def over_seeds(frame: pl.DataFrame, amounts: Mapping[str, str | None]) -> pl.Dat
     is_whole = pl.col(WORN_OUT) == pl.col("seeds")
     lives = (pl.when(is_whole).then(pl.col(name)).alias(name) for name in (_LIFE, f"{_LIFE}_ci95"))
     return means.with_columns(lives).select(
-        "point", *groups, "seeds", WORN_OUT, *UNSTEADY.values(), *pairs
+        "point", *groups, "seeds", WORN_OUT, OVERLOADED, *UNSTEADY.values(), *pairs
     )
 
 

@@ -69,6 +69,13 @@ BUFFERS_MIB = (1, 4, 16)
 
 VARIANTS = tuple(Variant(ramp, buffer) for ramp in RAMPS_US for buffer in BUFFERS_MIB)
 
+CORNERS = tuple(
+    Variant(ramp, buffer)
+    for ramp in (RAMPS_US[0], RAMPS_US[-1])
+    for buffer in (BUFFERS_MIB[0], BUFFERS_MIB[-1])
+)
+"""Variants with the least or the greatest value of both: the preset is one of them."""
+
 
 def ladder(setting: Setting) -> range:
     """Return the multipliers that are tried with the preset."""
@@ -76,9 +83,15 @@ def ladder(setting: Setting) -> range:
     return tried
 
 
+def variants(setting: Setting) -> tuple[Variant, ...]:
+    """Return the variants of the map: the short profile tries its corners only."""
+    tried: tuple[Variant, ...] = setting.pick(short=CORNERS, full=VARIANTS)
+    return tried
+
+
 def map_ladder(setting: Setting) -> range:
     """Return the multipliers that are tried with each variant."""
-    tried: range = setting.pick(short=range(8, 64, 4), full=range(4, 62, 2))
+    tried: range = setting.pick(short=range(8, 64, 8), full=range(4, 62, 2))
     return tried
 
 
@@ -96,7 +109,7 @@ def map_runs(setting: Setting) -> list[Run]:
     """Return a run for each variant, scheme and multiplier of the map."""
     return [
         _run(map_name(variant, scheme, k), scheme, variant, k, lengths(k))
-        for variant in VARIANTS
+        for variant in variants(setting)
         for scheme in RATED
         for k in map_ladder(setting)
     ]

@@ -189,7 +189,8 @@ def _listed(numbers: list[int]) -> str:
 
 def region(runs: Outcomes, claim: str) -> Region:
     """Return the part of the map in which the order of a claim holds."""
-    tried = [(variant, threads) for variant in _act.VARIANTS for threads in THREADS]
+    variants = _act.variants(runs.setting)
+    tried = [(variant, threads) for variant in variants for threads in THREADS]
     in_order = {each: of_variant(runs, *each).in_order for each in tried}
     return Region(
         holds=tuple(each for each, claims in in_order.items() if claim in claims),

@@ -89,7 +89,7 @@ def mapped(runs: Outcomes) -> Picture:
             (float(variant.buffer_mib), float(variant.ramp_us)): list(
                 _ratings.of_variant(runs, variant, threads).in_order
             )
-            for variant in _act.VARIANTS
+            for variant in _act.variants(runs.setting)
         }
         for threads in _ratings.THREADS
     }
@@ -125,7 +125,7 @@ def region(runs: Outcomes) -> pl.DataFrame:
     import polars as pl
 
     rows = []
-    for variant in _act.VARIANTS:
+    for variant in _act.variants(runs.setting):
         for threads in _ratings.THREADS:
             rated = _ratings.of_variant(runs, variant, threads)
             row: dict[str, object] = {
