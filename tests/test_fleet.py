@@ -18,9 +18,11 @@ import pytest
 import flashscape as fs
 import seeds
 from flashscape.errors import ConfigError, OutputError
+from flashscape.fleet import words
 from flashscape.fleet.correlation import Course, correlation
 from flashscape.fleet.merged import Merger
 from flashscape.fleet.spread import spread
+from flashscape.report import fleet as report
 from flashscape.sweep import SilentSweep, sharing
 
 AGE = "0 %..80 %"
@@ -231,6 +233,71 @@ def test_merged_figures_are_those_of_the_pooled_requests(base, fleet_of, tmp_pat
     samples = pooled.filter(pl.col("kind") == "read")["latency_ns"]
     slow = int((samples > fleet.fanout.slow_above_ns).sum())
     assert fleet.fanout.slow_reads == slow / len(samples)
+
+
+def test_the_headline_says_how_many_drives_collected(base):
+    """6,000 requests use up the free blocks of each drive several times."""
+    fleet = fs.fleet(base | {"run": {"requests": 6_000}}, drives=4, age=AGE)
+    collected = [fleet.result(n).summary["collection"]["blocks"] for n in range(1, 5)]
+    assert min(collected) > 0
+    assert fleet.document["collection"] == {"drives": 4, "blocks": sum(collected)}
+    assert report.requests(fleet.document).title.endswith("; all collected")
+    assert not any("collected blocks while" in line for line in fleet.sentences)
+
+
+def test_drives_that_do_not_collect_are_told(base):
+    """1,500 requests end before a collection of most drives does."""
+    fleet = fs.fleet(base, drives=6, age=AGE)
+    collected = [fleet.result(n).summary["collection"]["blocks"] > 0 for n in range(1, 7)]
+    assert 0 < sum(collected) < 6, "the case has both kinds"
+    told = f"{sum(collected)} of 6 collected"
+    assert report.requests(fleet.document).title.endswith(told)
+    [note] = [line for line in fleet.sentences if "collected blocks while" in line]
+    assert note.startswith(f"note: only {sum(collected)} of 6 drives collected blocks while")
+    none = fleet.document | {"collection": {"drives": 0, "blocks": 0}}
+    assert report.requests(none).title.endswith("; none collected")
+    # Without writes nothing is to be collected.
+    reads = none | {"write_amplification": {"host_bytes": 0}}
+    assert words._collected(reads) == []
+
+
+def test_further_limits_of_slow_reads(base, flashscape, tmp_path):
+    (tmp_path / "base.json").write_text(json.dumps(base))
+    command = ("fleet", "base.json", "--drives", "2", "--fanout", "1,2", "--quiet")
+    ended = flashscape(*command, "--slow-above", "1ms, 200us", "--out", "fleet")
+    assert ended.status == 0, ended.err
+    fleet = fs.Fleet.load(tmp_path / "fleet")
+    assert [each["slow_above_ns"] for each in fleet.fanout.limits] == [200_000, 1_000_000]
+    files = tmp_path.glob("fleet/points/*/reads.parquet")
+    reads = pl.concat(pl.read_parquet(file)["latency_ns"] for file in files)
+    for limit in fleet.fanout.limits:
+        share = (reads > limit["slow_above_ns"]).mean()
+        # A bucket of the histogram is 0.1 % wide.
+        near = (reads / limit["slow_above_ns"]).is_between(0.999, 1.001).mean()
+        assert abs(limit["slow_reads"] - share) <= near + 1e-12
+    shown = flashscape("fleet", "--show", "fleet")
+    assert "The same queries; slow: with a read above 200 µs, as " in shown.out
+    assert "The same queries; slow: with a read above 1 ms, as " in shown.out
+    given = fs.fleet(base, drives=2, fanout=[1, 2], slow_above=[1_000_000, "200 us"])
+    assert given.fanout.limits == fleet.fanout.limits
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ("1", '"1" has no unit'),
+        (0, "0 is no time above 0; write such as 1 ms"),
+        (True, "True is no time above 0"),
+        ("1 ms,1000 us", "'1 ms,1000 us' names a limit twice"),
+        ([1, 2, 3, 4], "4 limits are more than 3"),
+        ([], r"\[\] names no limit"),
+    ],
+)
+def test_limits_that_are_none_are_refused(wrong, message, base):
+    with pytest.raises(ConfigError, match=f"fanout.slow_above: {message}"):
+        fs.fleet(base, drives=2, fanout=[1], slow_above=wrong)
+    with pytest.raises(ConfigError, match=r"fanout.slow_above: has no effect without fanout.reads"):
+        fs.fleet(base, drives=2, slow_above="1 ms")
 
 
 def test_the_spread_names_the_drives():

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 )
 @click.option("--stages", type=int, default=1, metavar="N", help="Stages of a query. [1]")
 @click.option("--queries", type=int, default=10_000, metavar="N", help="Sampled queries. [10000]")
+@options.slow_above
 @click.option("--seed", type=int, default=1, metavar="N", help="Seed of the samples. [1]")
 @click.option(
     "--over",
@@ -51,6 +52,7 @@ def command(
     reads: list[int],
     stages: int,
     queries: int,
+    slow_above: str | None,
     seed: int,
     over: str | None,
     document: Path | None,
@@ -81,7 +83,13 @@ def command(
         _claimed(plot, inputs, force=force) as drawn,
     ):
         asked = queries_over(
-            directories, reads, over=over, stages=stages, queries=queries, seed=seed
+            directories,
+            reads,
+            over=over,
+            stages=stages,
+            queries=queries,
+            slow_above=slow_above,
+            seed=seed,
         )
         if drawn is not None:
             drawn.store(drawing.encoded(asked.figure(), drawing.form_of(drawn.path)))

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 )
 @click.option("--stages", type=int, metavar="N", help="Stages of a query, one after another. [1]")
 @click.option("--queries", type=int, metavar="N", help="Queries that are sampled. [10000]")
+@options.slow_above
 @click.option("--jobs", type=click.IntRange(min=1), metavar="N", help="Processes; default: cores.")
 @options.cluster
 @click.option(
@@ -62,6 +63,7 @@ def command(
     fanout: list[int] | None,
     stages: int | None,
     queries: int | None,
+    slow_above: str | None,
     jobs: int | None,
     cluster: str | None,
     dry_run: bool,
@@ -90,6 +92,7 @@ def command(
         "fanout": fanout,
         "stages": stages,
         "queries": queries,
+        "slow_above": slow_above,
     }
     if results is not None:
         _refuse_with_show(file, *given.values(), jobs, cluster, dry_run, out, quiet, overrides)

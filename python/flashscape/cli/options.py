@@ -88,6 +88,15 @@ def reads(_: click.Context, __: click.Parameter, text: str | None) -> list[int] 
         raise click.BadParameter(f"{text!r} is not of the form 1,10,100") from None
 
 
+def slow_above(command: Command) -> Command:
+    """Add ``--slow-above 1ms``."""
+    return click.option(
+        "--slow-above",
+        metavar="1ms",
+        help="Also count queries with a read above this time, besides p99. Several: 500us,1ms.",
+    )(command)
+
+
 class Named(click.Path):
     """A path that is not empty: a shell's unset variable must not mean the current directory."""
 

@@ -39,15 +39,20 @@ class Fanout:
     """Reason for which no query could be asked at the same moments."""
     over: str = "drives"
     """Sources of the reads: ``drives``, ``sets`` or ``initiators``."""
+    limits: tuple[dict[str, Any], ...] = ()
+    """The same for each further limit of slow reads: ``slow_above_ns``, ``slow_reads``,
+    ``slow_at_moments`` and ``rows``."""
 
     def as_dict(self) -> dict[str, Any]:
         """Return everything as plain data."""
-        return {**asdict(self), "rows": list(self.rows)}
+        return {**asdict(self), "rows": list(self.rows), "limits": list(self.limits)}
 
     @classmethod
     def from_dict(cls, found: dict[str, Any]) -> Fanout:
         """Undo :meth:`as_dict`."""
-        return cls(**{**found, "rows": tuple(found["rows"])})
+        # Results of earlier versions lack limits.
+        limits = tuple(found.get("limits", ()))
+        return cls(**{**found, "rows": tuple(found["rows"]), "limits": limits})
 
 
 def fanout(
@@ -57,25 +62,44 @@ def fanout(
     limit = latency.p99
     assert limit is not None, "there are reads"
     own = pooled.Pooled(latency, seed)
-    share = own.above(limit)
-    asked = moments.asked(wanted, sources, limit, seed, over)
+    limits = (limit, *wanted.slow_above)
+    asked = moments.asked(wanted, sources, limits, seed, over)
+    first, *others = (_slow_above(wanted, own, asked, at, each) for at, each in enumerate(limits))
     rows = []
-    for reads in wanted.reads:
-        row: dict[str, Any] = {"reads": reads, "slow_pooled": slow(share, reads * wanted.stages)}
+    for of_limit in first["rows"]:
+        reads = of_limit["reads"]
+        row = {"reads": reads, "slow_pooled": of_limit["slow_pooled"]}
         row |= {f"{name}_pooled_ns": v for name, v in own.figures(wanted, reads).items()}
-        if asked.why_not is None:
-            row |= asked.figures(reads)
-        rows.append(row)
+        rows.append(row | (asked.figures(reads) if asked.why_not is None else {}))
     return Fanout(
         tuple(rows),
         wanted.stages,
         wanted.queries,
         limit,
-        share,
-        asked.slow_reads if asked.why_not is None else None,
+        first["slow_reads"],
+        first["slow_at_moments"],
         asked.why_not,
         over,
+        tuple(others),
     )
+
+
+def _slow_above(
+    wanted: Queries, own: pooled.Pooled, asked: moments.Asked, at: int, limit: int
+) -> dict[str, Any]:
+    """Return the shares of slow reads and queries by the limit of a number."""
+    share = own.above(limit)
+    rows = [
+        {"reads": reads, "slow_pooled": slow(share, reads * wanted.stages)}
+        | (asked.shares(reads, at) if asked.why_not is None else {})
+        for reads in wanted.reads
+    ]
+    return {
+        "slow_above_ns": limit,
+        "slow_reads": share,
+        "slow_at_moments": asked.slow_reads[at] if asked.why_not is None else None,
+        "rows": rows,
+    }
 
 
 def slow(share: float, reads: int) -> float:

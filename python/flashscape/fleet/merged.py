@@ -41,6 +41,8 @@ class Merger:
         self._erase_counts: list[dict[str, float]] = []
         self._erases_of_blocks = 0
         self._windows = WindowMerger()
+        self._collected: list[int] = []
+        """Blocks that each drive collected."""
 
     def add(self, result: Result) -> None:
         """Add the results of a drive."""
@@ -56,6 +58,7 @@ class Merger:
             self._histograms = [_summed(self._histograms)]
         self._add_writes(summary)
         self._windows.add(summary)
+        self._collected.append(summary["collection"]["blocks"])
         for key in self._wear:
             self._wear[key] += summary["wear"][key]
         if summary["wear"]["erase_count"] is not None:
@@ -102,6 +105,10 @@ class Merger:
             ],
             "write_amplification": self._amplification(),
             "wear": {**self._wear, "erase_count": self._spread()},
+            "collection": {
+                "drives": sum(blocks > 0 for blocks in self._collected),
+                "blocks": sum(self._collected),
+            },
             "windows": self._windows.summary(),
         }
 

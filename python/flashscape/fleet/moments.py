@@ -15,7 +15,7 @@ from __future__ import annotations
 import random
 from bisect import bisect_right
 from math import comb
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from flashscape.fleet.nouns import NOUNS
 from flashscape.fleet.pooled import power
@@ -43,14 +43,27 @@ class Asked(NamedTuple):
     """Queries that were asked, or the reason for which none could be."""
 
     why_not: str | None
-    slow_reads: float = 0.0
-    """Share of the first reads at the moments that are slow."""
-    rows: dict[int, dict[str, Any]] | None = None
+    slow_reads: tuple[float, ...] = ()
+    """Share of the first reads at the moments that are slow, by limit."""
+    rows: dict[int, _Figures] | None = None
 
-    def figures(self, reads: int) -> dict[str, Any]:
-        """Return the figures of queries with so many reads a stage."""
+    def figures(self, reads: int) -> dict[str, float]:
+        """Return the figures of queries with so many reads a stage, by the first limit."""
         assert self.rows is not None
-        return self.rows[reads]
+        return self.shares(reads, 0) | self.rows[reads].latencies
+
+    def shares(self, reads: int, limit: int) -> dict[str, float]:
+        """Return the shares of slow queries by the limit of a number."""
+        assert self.rows is not None
+        return self.rows[reads].shares[limit]
+
+
+class _Figures(NamedTuple):
+    """Figures of queries of the same number of reads a stage."""
+
+    shares: list[dict[str, float]]
+    """Shares of slow queries, by limit."""
+    latencies: dict[str, float]
 
 
 class _Course(NamedTuple):
@@ -84,8 +97,9 @@ class _Answers(NamedTuple):
     """Slowest of the reads that each drive answers, at each moment; 0 without such reads."""
     further: list[list[int]]
     """Latencies of the next read of each drive, rising, at each moment."""
-    slow: list[tuple[float, float]]
-    """Of each drive, the shares of moments with a slow read, without and with the next one."""
+    slow: list[list[tuple[float, float]]]
+    """By limit, the shares of moments of each drive with a slow read, without and with the next
+    one."""
     rest: _Rest | None
     """Ends of the reads; None for queries of one stage, which need none."""
 
@@ -106,9 +120,13 @@ class _Draws(NamedTuple):
 
 
 def asked(
-    wanted: Queries, drives: Sequence[Reads], limit: int, seed: int, over: str = "drives"
+    wanted: Queries,
+    drives: Sequence[Reads],
+    limits: Sequence[int],
+    seed: int,
+    over: str = "drives",
 ) -> Asked:
-    """Ask all drives; a read above ``limit`` nanoseconds is slow.
+    """Ask all drives; a read above one of the limits, in nanoseconds, is slow by it.
 
     ``over`` names what takes the place of drives, if the sources are others.
     """
@@ -130,15 +148,15 @@ def asked(
     drawn = random.Random(f"{seed} fleet.fanout.moments")
     moments = [course.at(drawn.getrandbits(_BITS)) for _ in range(wanted.queries)]
     several = wanted.stages > 1
-    every, first = 0, _answers(drives, moments, 0, limit, rest=several)
-    shares = [share for _, share in first.slow]
+    every, first = 0, _answers(drives, moments, 0, limits, rest=several)
+    slow = tuple(sum(share for _, share in of) / len(of) for of in first.slow)
     rows = {}
     for reads in sorted(wanted.reads):
         if reads // len(drives) != every:
             # Numbers of reads in between have the same first stage.
             every = reads // len(drives)
-            first = _answers(drives, moments, every, limit, rest=several)
-        queries = _Queries(course, drives, limit, seed, reads)
+            first = _answers(drives, moments, every, limits, rest=several)
+        queries = _Queries(course, drives, limits, seed, reads)
         figures = queries.figures(wanted.stages, moments, first)
         if figures is None:
             why = (
@@ -148,7 +166,7 @@ def asked(
             )
             return Asked(why)
         rows[reads] = figures
-    return Asked(None, sum(shares) / len(shares), rows)
+    return Asked(None, slow, rows)
 
 
 class _Queries(NamedTuple):
@@ -156,7 +174,7 @@ class _Queries(NamedTuple):
 
     course: _Course
     drives: Sequence[Reads]
-    limit: int
+    limits: Sequence[int]
     seed: int
     reads: int
 
@@ -170,13 +188,13 @@ class _Queries(NamedTuple):
         """Number of drives that answer one more."""
         return self.reads % len(self.drives)
 
-    def figures(self, stages: int, moments: list[int], first: _Answers) -> dict[str, Any] | None:
-        """Return the share of slow queries, and mean and quantiles of their latencies.
+    def figures(self, stages: int, moments: list[int], first: _Answers) -> _Figures | None:
+        """Return the shares of slow queries, and mean and quantiles of their latencies.
 
         None if a query takes longer than the course, so that it would take reads twice.
         """
         draws, table = _Draws.of(self.seed, self.reads), _slowest(len(self.drives), self.chosen)
-        latencies, has_slow = [0] * len(moments), [False] * len(moments)
+        latencies, slowest_of = [0] * len(moments), [0] * len(moments)
         lasting, begun, answers = [0] * len(moments), moments, first
         for stage in range(stages):
             if stage:
@@ -184,21 +202,22 @@ class _Queries(NamedTuple):
                     self.course.within(moment + so_far)
                     for moment, so_far in zip(moments, lasting, strict=True)
                 ]
-                answers = _answers(self.drives, begun, self.every, self.limit, rest=True)
+                answers = _answers(self.drives, begun, self.every, self.limits, rest=True)
             for at in range(len(moments)):
                 slowest, until_ended = self._asked(answers, at, table, draws)
                 latencies[at] += slowest
-                has_slow[at] |= slowest > self.limit
+                slowest_of[at] = max(slowest_of[at], slowest)
                 lasting[at] += until_ended
         if max(lasting) > self.course.end - self.course.begin:
             return None
-        slow = sum(has_slow) / len(has_slow) if stages > 1 else self._slow(first)
-        return {
-            "slow_moments": slow,
-            "slow_apart": 1.0 - power(_none_slow(first.slow, self.chosen), stages),
-            "mean_moments_ns": sum(latencies) / len(latencies),
-            **{f"{name}_moments_ns": ns for name, ns in at_ranks(latencies).items()},
-        }
+        shares = []
+        for number, limit in enumerate(self.limits):
+            sampled = sum(slowest > limit for slowest in slowest_of) / len(slowest_of)
+            apart = 1.0 - power(_none_slow(first.slow[number], self.chosen), stages)
+            slow = sampled if stages > 1 else self._slow(first, limit)
+            shares.append({"slow_moments": slow, "slow_apart": apart})
+        quantiles = {f"{name}_moments_ns": ns for name, ns in at_ranks(latencies).items()}
+        return _Figures(shares, {"mean_moments_ns": sum(latencies) / len(latencies), **quantiles})
 
     def _asked(
         self, answers: _Answers, at: int, table: list[int], draws: _Draws
@@ -219,19 +238,19 @@ class _Queries(NamedTuple):
                 until_ended = max(until_ended, further[rank], *(further[each] for each in others))
         return slowest, until_ended
 
-    def _slow(self, answers: _Answers) -> float:
+    def _slow(self, answers: _Answers, limit: int) -> float:
         """Return the share of slow stages, over all choices of drives at each moment."""
         n, all_of_them = len(self.drives), comb(len(self.drives), self.chosen)
         of_fast = [comb(fast, self.chosen) / all_of_them for fast in range(n + 1)]
         slow = 0.0
         for slowest, row in zip(answers.slowest, answers.further, strict=True):
-            is_slow = slowest > self.limit
-            slow += 1.0 if is_slow else 1.0 - of_fast[bisect_right(row, self.limit)]
+            is_slow = slowest > limit
+            slow += 1.0 if is_slow else 1.0 - of_fast[bisect_right(row, limit)]
         return slow / len(answers.slowest)
 
 
 def _answers(
-    drives: Sequence[Reads], moments: list[int], every: int, limit: int, *, rest: bool
+    drives: Sequence[Reads], moments: list[int], every: int, limits: Sequence[int], *, rest: bool
 ) -> _Answers:
     """Ask each drive at each moment for its next reads; with ``rest``, also tell their ends."""
     import polars as pl
@@ -239,7 +258,8 @@ def _answers(
     at = pl.Series(moments, dtype=pl.UInt64)
     slowest = pl.zeros(len(moments), dtype=pl.UInt64, eager=True)
     lasting = slowest
-    further, slow = [], []
+    further: list[pl.DataFrame] = []
+    slow: list[list[tuple[float, float]]] = [[] for _ in limits]
     for drive in drives:
         frame = drive.frame()
         index = frame["arrived_ns"].search_sorted(at, side="left").cast(pl.Int64)
@@ -251,11 +271,11 @@ def _answers(
             until = ended.rolling_max(every).gather(last) - at
             slowest = pl.select(pl.max_horizontal(slowest, own)).to_series()
             lasting = pl.select(pl.max_horizontal(lasting, until)).to_series()
-            is_slow = own > limit
         else:
-            is_slow = pl.zeros(len(moments), dtype=pl.UInt8, eager=True) > 0
+            own = pl.zeros(len(moments), dtype=pl.UInt64, eager=True)
         more = latency.gather(index + every)
-        slow.append((_share(is_slow), _share(is_slow | (more > limit))))
+        for of_limit, limit in zip(slow, limits, strict=True):
+            of_limit.append((_share(own > limit), _share((own > limit) | (more > limit))))
         columns = [more, (ended.gather(index + every) - at).alias("lasting_ns")] if rest else [more]
         further.append(pl.DataFrame(columns).with_row_index("at"))
     # Equal latencies stay in the order of the drives.

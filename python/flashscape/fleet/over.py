@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
     from matplotlib.figure import Figure
 
+    from flashscape.fleet.run import SlowAbove
     from flashscape.fleet.sources import Source, Sources
     from flashscape.fleet.wanted import Queries
     from flashscape.latency import Latency
@@ -110,6 +111,7 @@ def queries_over(
     over: str | None = None,
     stages: int = 1,
     queries: int = wanted.QUERIES,
+    slow_above: SlowAbove = None,
     seed: int = 1,
 ) -> QueriesOver:
     """Sample queries that wait for the slowest of many reads, over the sources of runs that exist.
@@ -123,8 +125,10 @@ def queries_over(
 
     ``reads`` has numbers of reads of a stage, of which each is a case. A query has ``stages``
     stages, one after another, and each waits for the slowest of its reads. The latency of a query
-    is the sum of these slowest latencies. ``queries`` are sampled in each case, with random numbers
-    of ``seed``. All latencies are in nanoseconds.
+    is the sum of these slowest latencies. A query is slow if a read of it is above p99 of all
+    reads; ``slow_above`` has further limits: ``"1 ms"``, nanoseconds, or a list of these.
+    ``queries`` are sampled in each case, with random numbers of ``seed``. All latencies are in
+    nanoseconds.
 
     Raises ConfigError for numbers out of range, and OutputError for runs without results or reads,
     if there are fewer than two sources, and for the directory of a fleet, which has queries of its
@@ -140,7 +144,7 @@ def queries_over(
     for name, value in (("stages", stages), ("queries", queries), ("seed", seed)):
         if isinstance(value, bool) or not isinstance(value, int) or value < 0:
             raise ConfigError(f"{name}: {value!r} is not a whole number")
-    asked = _wanted(reads, stages, queries)
+    asked = _wanted(reads, stages, queries, slow_above)
     results = _loaded(runs)
     sources = sources_of(results, over)
     latency = sources.latency
@@ -159,14 +163,15 @@ def queries_over(
     return QueriesOver(document, latency)
 
 
-def _wanted(reads: Any, stages: int, queries: int) -> Queries:
+def _wanted(reads: Any, stages: int, queries: int, slow_above: SlowAbove) -> Queries:
     problems = []
 
     def fault(key: str, message: str) -> None:
         problems.append(Problem(key.removeprefix("fanout."), "", None, message))
 
     is_list = isinstance(reads, Iterable) and not isinstance(reads, str)
-    found = wanted.queries(list(reads) if is_list else reads, stages, queries, fault)
+    listed = list(reads) if is_list else reads
+    found = wanted.queries(listed, stages, queries, slow_above, fault)
     if problems or found is None:
         text = "; ".join(f"{problem.path}: {problem.message}" for problem in problems)
         raise ConfigError(text, [(p.path, p.file, p.line, p.message) for p in problems])

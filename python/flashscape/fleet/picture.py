@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from flashscape import drawing
+from flashscape import drawing, units
 from flashscape.fleet.nouns import NOUNS
 
 if TYPE_CHECKING:
@@ -61,12 +61,14 @@ def draw_panels(title: str, tails: Tails, fanout: Mapping[str, Any] | None) -> F
 def _draw(title: str, tails: Tails, fanout: Mapping[str, Any] | None) -> Figure:
     from flashscape.canvas import Figure
 
-    figure = Figure(figsize=(8.8, 3.8 if fanout is None else 7.2), layout="constrained")
+    by_limit = [] if fanout is None else _by_limit(fanout)
+    figure = Figure(figsize=(8.8, 3.8 + 3.4 * len(by_limit)), layout="constrained")
     figure.suptitle(drawing.short(title, 90), x=0.01, ha="left", fontsize=10, color="#555555")
-    panels = figure.subplots(1 if fanout is None else 2, 1, squeeze=False)[:, 0]
+    panels = figure.subplots(1 + len(by_limit), 1, squeeze=False)[:, 0]
     _tails(panels[0], tails)
-    if fanout is not None:
-        _queries(panels[1], fanout)
+    for axes, (above, rows) in zip(panels[1:], by_limit, strict=True):
+        assert fanout is not None
+        _queries(axes, fanout, above, rows)
     for axes in panels:
         axes.set_axisbelow(True)
         axes.legend(loc="upper left", bbox_to_anchor=(1.01, 1.0), borderaxespad=0.0)
@@ -106,12 +108,22 @@ def _tail(buckets: Sequence[tuple[int, int]], most: int) -> tuple[Sequence[float
     return drawing.thinned(edges, shares) if len(edges) > 1 else (edges, shares)
 
 
-def _queries(axes: Axes, fanout: Mapping[str, Any]) -> None:
-    rows = fanout["rows"]
+def _by_limit(fanout: Mapping[str, Any]) -> list[tuple[str, list[dict[str, Any]]]]:
+    """Return each limit of slow reads in words, with its shares of slow queries."""
+    limits = [(units.duration(each["slow_above_ns"]), each["rows"]) for each in fanout["limits"]]
+    return [
+        (f"p99 of all reads, {units.duration(fanout['slow_above_ns'])}", fanout["rows"]),
+        *limits,
+    ]
+
+
+def _queries(
+    axes: Axes, fanout: Mapping[str, Any], above: str, rows: Sequence[Mapping[str, Any]]
+) -> None:
     stages = fanout["stages"]
     many = NOUNS[fanout["over"]].many
     of = "one stage" if stages == 1 else f"{stages} stages"
-    axes.set_title(f"Queries of {of} with a read above p99 of all reads")
+    axes.set_title(f"Queries of {of} with a read above {above}")
     axes.set(xscale="log", xlabel="reads of a stage", ylabel="share of queries")
     reads = [row["reads"] for row in rows]
     curves = [

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 TABLE = "fleet"
 _KEYS = ("title", "base", "set", TABLE)
 _OF_FLEET = ("drives", "age", "fanout")
-_OF_FANOUT = ("reads", "stages", "queries")
+_OF_FANOUT = ("reads", "stages", "queries", "slow_above")
 
 Options = dict[str, Any]
 """Values that are given beside a file, by the keys of the fleet; None if one is not given."""
@@ -88,7 +88,7 @@ def _of_table(table: Any, reading: Reading) -> Options:
             reading.fault(f"{TABLE}.fanout.{key}", _unknown(key, _OF_FANOUT))
     found |= {key: table.get(key) for key in ("drives", "age")}
     found["fanout"] = fanout.get("reads")
-    found |= {key: fanout.get(key) for key in ("stages", "queries")}
+    found |= {key: fanout.get(key) for key in ("stages", "queries", "slow_above")}
     if "fanout" in table and found["fanout"] is None:
         reading.fault(f"{TABLE}.fanout.reads", "missing; write reads = [1, 10, 100]")
     return found
@@ -99,7 +99,12 @@ def _over(given: Options, options: Options) -> Options:
     return given | {key: value for key, value in options.items() if value is not None}
 
 
-_OPTION_OF = {"fanout.reads": "fanout", "fanout.stages": "stages", "fanout.queries": "queries"}
+_OPTION_OF = {
+    "fanout.reads": "fanout",
+    "fanout.stages": "stages",
+    "fanout.queries": "queries",
+    "fanout.slow_above": "slow_above",
+}
 
 
 def _wanted(
@@ -126,7 +131,11 @@ def _wanted(
         drives=wanted.drives(count, fault),
         age=wanted.age(given.get("age"), fault),
         queries=wanted.queries(
-            given.get("fanout"), given.get("stages"), given.get("queries"), fault
+            given.get("fanout"),
+            given.get("stages"),
+            given.get("queries"),
+            given.get("slow_above"),
+            fault,
         ),
     )
     refuse(reading, None)

@@ -130,8 +130,10 @@ class Fleet:
             raise OutputError(f"{folder}: is damaged: {error}") from error
         # Fleets of earlier builds lack these keys.
         document.setdefault("windows", None)
+        document.setdefault("collection", None)
         if document["fanout"] is not None:
             document["fanout"].setdefault("over", "drives")
+            document["fanout"].setdefault("limits", [])
         return cls(document, frames[0], frames[1], Sweep.load(folder))
 
     @property

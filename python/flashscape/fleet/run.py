@@ -25,6 +25,9 @@ if TYPE_CHECKING:
     from flashscape.sweep import SweepObserver
     from flashscape.sweep.check import Points
 
+    SlowAbove = Sequence[str | int] | str | int | None
+    """Limits of slow reads: texts such as ``"1 ms"``, or nanoseconds."""
+
 NUMBER = "clone.number"
 OVERWRITES = "clone.overwrites"
 _TABLES = ("latency", "series")
@@ -39,6 +42,7 @@ def fleet(
     fanout: Sequence[int] | int | None = None,
     stages: int | None = None,
     queries: int | None = None,
+    slow_above: SlowAbove = None,
     out: str | PathLike[str] | None = None,
     jobs: int | None = None,
     cluster: Where = None,
@@ -51,7 +55,8 @@ def fleet(
     multiples of the filled space (``"0 %..25 %"``). An amount between them is drawn for each drive.
 
     ``fanout`` has numbers of reads. For each of them, ``queries`` (10,000) queries of ``stages``
-    (1) stages are sampled, each stage as slow as the slowest of its reads.
+    (1) stages are sampled, each stage as slow as the slowest of its reads. A query is slow if a
+    read of it is above p99 of all reads; ``slow_above`` has further limits, such as ``"1 ms"``.
 
     ``out`` is a directory for the results, which keeps each drive as soon as it has ended; a second
     call does not run it again. ``jobs`` and ``cluster`` as in :func:`sweep`: they change no result.
@@ -63,7 +68,14 @@ def fleet(
     ... # doctest: +SKIP
     >>> fleet.latency("read").p99_9, fleet.fanout.rows   # doctest: +SKIP
     """
-    options = _options(drives, age, fanout, stages, queries)
+    options: reading.Options = {
+        "drives": drives,
+        "age": age,
+        "fanout": fanout,
+        "stages": stages,
+        "queries": queries,
+        "slow_above": slow_above,
+    }
     wanted = reading.of_values(base, options)
     return run_fleet(wanted, out=out, jobs=jobs, cluster=cluster, progress=progress)
 
@@ -77,6 +89,7 @@ def fleet_file(
     fanout: Sequence[int] | int | None = None,
     stages: int | None = None,
     queries: int | None = None,
+    slow_above: SlowAbove = None,
     out: str | PathLike[str] | None = None,
     jobs: int | None = None,
     cluster: Where = None,
@@ -86,15 +99,16 @@ def fleet_file(
 
     ``overrides`` change the experiment, and the other arguments the table ``[fleet]``.
     """
-    options = _options(drives, age, fanout, stages, queries)
+    options: reading.Options = {
+        "drives": drives,
+        "age": age,
+        "fanout": fanout,
+        "stages": stages,
+        "queries": queries,
+        "slow_above": slow_above,
+    }
     wanted = reading.of_file(path, overrides, options)
     return run_fleet(wanted, out=out, jobs=jobs, cluster=cluster, progress=progress)
-
-
-def _options(
-    drives: int | None, age: Any, fanout: Any, stages: int | None, queries: int | None
-) -> reading.Options:
-    return {"drives": drives, "age": age, "fanout": fanout, "stages": stages, "queries": queries}
 
 
 def run_fleet(

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from flashscape import units
 from flashscape.sweep.design import POINTS_MOST
 
 if TYPE_CHECKING:
@@ -19,6 +20,8 @@ OVERWRITES_MOST = 1000.0
 READS_MOST = 100_000
 STAGES_MOST = 100
 QUERIES_MOST = 1_000_000
+LIMITS_MOST = 3
+"""Most limits above which reads are slow, besides p99."""
 QUERIES = 10_000
 """Number of queries that are sampled by default."""
 
@@ -44,6 +47,8 @@ class Queries(NamedTuple):
     stages: int = 1
     queries: int = QUERIES
     """Number of queries that are sampled in each case."""
+    slow_above: tuple[int, ...] = ()
+    """Further limits in nanoseconds, rising: a read above one is slow by it, as one above p99."""
 
 
 @dataclass(frozen=True)
@@ -99,13 +104,15 @@ def _bounds(value: Any) -> Age | None:
 
 
 def queries(
-    reads: Any, stages: Any, count: Any, fault: Callable[[str, str], None]
+    reads: Any, stages: Any, count: Any, slow_above: Any, fault: Callable[[str, str], None]
 ) -> Queries | None:
     """Return the queries to sample; None without ``reads``; record faults."""
     if reads is None:
-        for key, value in (("fanout.stages", stages), ("fanout.queries", count)):
+        others = {"stages": stages, "queries": count, "slow_above": slow_above}
+        for key, value in others.items():
             if value is not None:
-                fault(key, "has no effect without fanout.reads; give the reads of a stage")
+                why = "has no effect without fanout.reads; give the reads of a stage"
+                fault(f"fanout.{key}", why)
         return None
     listed = [reads] if isinstance(reads, int) and not isinstance(reads, bool) else reads
     if isinstance(listed, str) or not isinstance(listed, Sequence) or not listed:
@@ -118,7 +125,38 @@ def queries(
         tuple(sorted(set(found))),
         1 if stages is None else _whole(stages, "fanout.stages", STAGES_MOST, fault),
         QUERIES if count is None else _whole(count, "fanout.queries", QUERIES_MOST, fault),
+        _limits(slow_above, fault),
     )
+
+
+def _limits(given: Any, fault: Callable[[str, str], None]) -> tuple[int, ...]:
+    """Return the limits in ``"1 ms"``, ``"500 us,1 ms"``, nanoseconds, or a list of these."""
+    if given is None:
+        return ()
+    listed = given.split(",") if isinstance(given, str) else given
+    listed = listed if isinstance(listed, Sequence) else [listed]
+    found = [_limit(each, fault) for each in listed]
+    if not found:
+        fault("fanout.slow_above", f"{given!r} names no limit; write such as 1 ms")
+    if len(found) > LIMITS_MOST:
+        fault("fanout.slow_above", f"{len(found)} limits are more than {LIMITS_MOST}")
+    if len(set(found)) < len(found):
+        fault("fanout.slow_above", f"{given!r} names a limit twice")
+    return tuple(sorted(set(found)))
+
+
+def _limit(given: Any, fault: Callable[[str, str], None]) -> int:
+    limit = given
+    if isinstance(given, str):
+        try:
+            limit = units.nanoseconds(given.strip())
+        except ValueError as error:
+            fault("fanout.slow_above", f"{error}")
+            return 1
+    if isinstance(limit, bool) or not isinstance(limit, int) or limit < 1:
+        fault("fanout.slow_above", f"{given!r} is no time above 0; write such as 1 ms")
+        return 1
+    return limit
 
 
 def _whole(value: Any, key: str, most: int, fault: Callable[[str, str], None]) -> int:

@@ -19,7 +19,8 @@ _CLEAR = 4.0
 
 def sentences(document: dict[str, Any]) -> list[str]:
     """Return what a reader should know besides the tables."""
-    lines = [*_failures(document), _age(document), *_worst(document), *_windows(document)]
+    lines = [*_failures(document), _age(document), *_collected(document), *_worst(document)]
+    lines += _windows(document)
     lines.append(_correlation(document["correlation"]))
     fanout = document["fanout"]
     if fanout is not None:
@@ -59,6 +60,21 @@ def _age(document: dict[str, Any]) -> str:
         f"{drives} begin alike, each aged by another amount, from {units.percent(age['from'])} to "
         f"{units.percent(age['to'])} of the filled space. Bad blocks are common to all."
     )
+
+
+def _collected(document: dict[str, Any]) -> list[str]:
+    """Return a note if some drives did not collect, although hosts write to them."""
+    found = document["collection"]
+    done = document["drives"] - len(document["failed"])
+    has_written = document["write_amplification"]["host_bytes"] > 0
+    if found is None or found["drives"] == done or not has_written:
+        return []
+    some = f"only {found['drives']:,} of {units.many(done, 'drive')}"
+    return [
+        f"note: {some if found['drives'] else 'no drive'} collected blocks while the run was "
+        "counted. A drive that never collects has no tail of GC, and its write amplification is "
+        "too low; run longer, until each drive collects."
+    ]
 
 
 def _worst(document: dict[str, Any]) -> list[str]:

@@ -33,13 +33,18 @@ def everything(document: Mapping[str, Any]) -> list[Rows]:
     if document["spread"] and document["drives"] > 1:
         tables.append(spread(document))
     if document["fanout"] is not None:
-        tables.append(queries(document["fanout"]))
+        tables += of_fanout(document["fanout"])
     return tables
 
 
 def asked(document: Mapping[str, Any]) -> list[Rows]:
     """Return the tables of queries over runs."""
-    return [sources(document), queries(document["fanout"])]
+    return [sources(document), *of_fanout(document["fanout"])]
+
+
+def of_fanout(fanout: Mapping[str, Any]) -> list[Rows]:
+    """Return the table of queries, and one for each further limit of slow reads."""
+    return [queries(fanout), *(slow(fanout, each) for each in fanout["limits"])]
 
 
 def sources(document: Mapping[str, Any]) -> Rows:
@@ -73,8 +78,18 @@ def requests(document: Mapping[str, Any]) -> Rows:
         rows += [_requests(each, "all") for each in document["kinds"]]
     amplification = document["write_amplification"]["total"]
     waf = "" if amplification is None else f"; WAF {amplification:.2f}"
-    title = f"All {document['drives']:,} drives together{waf}"
+    title = f"All {document['drives']:,} drives together{waf}{_collected(document)}"
     return Rows(title, names, rows, 2)
+
+
+def _collected(document: Mapping[str, Any]) -> str:
+    """Return a clause on the drives that collected, for the title."""
+    # Fleets of earlier versions lack it.
+    if (found := document["collection"]) is None:
+        return ""
+    count, done = found["drives"], document["drives"] - len(document["failed"])
+    some = f"{count:,} of {done:,} collected"
+    return f"; {'none collected' if not count else 'all collected' if count == done else some}"
 
 
 def _requests(figures: Mapping[str, Any], name: str) -> tuple[str, ...]:
@@ -136,3 +151,17 @@ def queries(fanout: Mapping[str, Any]) -> Rows:
                 cells.append(units.duration(row[f"{name}_moments_ns"]))
         rows.append(tuple(cells))
     return Rows(title, tuple(head), rows, 0)
+
+
+def slow(fanout: Mapping[str, Any], limit: Mapping[str, Any]) -> Rows:
+    """Return a row for each number of reads: queries that are slow by a further limit."""
+    above, share = units.duration(limit["slow_above_ns"]), units.percent(limit["slow_reads"])
+    title = f"The same queries; slow: with a read above {above}, as {share} of all reads"
+    columns = {"slow_pooled": "slow, pooled"}
+    if fanout["why_no_moments"] is None:
+        columns |= {"slow_moments": "slow, same", "slow_apart": "slow, apart"}
+    rows = [
+        (f"{row['reads']:,}", *(units.percent(row[column]) for column in columns))
+        for row in limit["rows"]
+    ]
+    return Rows(title, ("reads", *columns.values()), rows, 0)
