@@ -54,6 +54,8 @@ if TYPE_CHECKING:
     from flashscape.imported import Imported as Imported
     from flashscape.latency import Latency as Latency
     from flashscape.lifetime import Lifetime as Lifetime
+    from flashscape.lifetime import LifetimeComparison as LifetimeComparison
+    from flashscape.lifetime import compare_lifetimes as compare_lifetimes
     from flashscape.lifetime import lifetime as lifetime
     from flashscape.mqsim import import_mqsim as import_mqsim
     from flashscape.one_run import explain as explain
@@ -85,7 +87,7 @@ _HOMES = {
     ),
     "experiment": ("Experiment",),
     "latency": ("Latency",),
-    "lifetime": ("Lifetime", "lifetime"),
+    "lifetime": ("Lifetime", "LifetimeComparison", "compare_lifetimes", "lifetime"),
     "frames": ("to_pandas",),
     "imported": ("Imported",),
     "fleet": ("Fleet", "QueriesOver", "fleet", "fleet_file", "queries_over"),

@@ -16,9 +16,9 @@ from flashscape.errors import ConfigError, OutputError, unread
 from flashscape.fleet import DOCUMENT as FLEET
 from flashscape.fleet import PICTURE as FLEET_PICTURE
 from flashscape.fleet import Fleet
+from flashscape.lifetime import COMPARED, COMPARED_PICTURE, Lifetime, LifetimeComparison
 from flashscape.lifetime import DOCUMENT as LIFE
 from flashscape.lifetime import PICTURE as LIFE_PICTURE
-from flashscape.lifetime import Lifetime
 from flashscape.picture import draw, svg, why_not
 from flashscape.result import Result
 from flashscape.sweep import Sweep
@@ -47,16 +47,17 @@ def plot(
 
     For a run that is ``tail.svg``, for a comparison ``comparison.svg`` and those of its runs, for
     a sweep ``sweep.svg``, for a fleet ``fleet.svg``, for a projected life ``lifetime.svg`` and that
-    of its sweep. With ``out`` only the first of them is drawn, to that PNG, PDF or SVG file, which
-    replaces an existing one only with ``force``. ``percentiles`` are those of a sweep's
-    picture, four at most. Returns the files. Needs matplotlib. Raises OutputError if the directory
-    has no results, there is nothing to draw, or ``out`` cannot be written, and ConfigError for
-    percentiles that the points of a sweep do not keep, and for those of another picture.
+    of its sweep, for lives that were compared ``lifetimes.svg``. With ``out`` only the first of
+    them is drawn, to that PNG, PDF or SVG file, which replaces an existing one only with ``force``.
+    ``percentiles`` are those of a sweep's picture, four at most. Returns the files. Needs
+    matplotlib. Raises OutputError if the directory has no results, there is nothing to draw, or
+    ``out`` cannot be written, and ConfigError for percentiles that the points of a sweep do not
+    keep, and for those of another picture.
 
     >>> fs.plot("results")     # doctest: +SKIP
     """
     folder = Path(path)
-    if folder.name in (output.SUMMARY, DOCUMENT, MANIFEST, LIFE, FLEET):
+    if folder.name in (output.SUMMARY, DOCUMENT, MANIFEST, LIFE, FLEET, COMPARED):
         folder = folder.parent
     if percentiles is not None:
         _refuse_percentiles(folder)
@@ -65,6 +66,8 @@ def plot(
         drawing.form_of(out)
         drawing.write(_first(folder, percentiles), out, force=force)
         return [Path(out)]
+    if (folder / COMPARED).is_file():
+        return [_of_lives(folder)]
     if (folder / LIFE).is_file():
         return _of_life(folder)
     if (folder / FLEET).is_file():
@@ -90,6 +93,8 @@ def _refuse_percentiles(folder: Path) -> None:
 
 def _first(folder: Path, percentiles: str | Iterable[float | str] | None) -> Callable[[], Figure]:
     """Return the function that draws the first picture of a directory."""
+    if (folder / COMPARED).is_file():
+        return LifetimeComparison.load(folder).figure
     if (folder / LIFE).is_file():
         return Lifetime.load(folder).figure
     if (folder / FLEET).is_file():
@@ -178,6 +183,12 @@ def _of_life(folder: Path) -> list[Path]:
     is_pictured = Sweep.load(folder).why_not_drawn() is None
     others = [_of_sweep(folder, None)] if is_pictured else []
     return [folder / LIFE_PICTURE, *others]
+
+
+def _of_lives(folder: Path) -> Path:
+    drawn = drawing.encoded(LifetimeComparison.load(folder).figure(), "svg")
+    output.Directory(folder).add(COMPARED_PICTURE, drawn)
+    return folder / COMPARED_PICTURE
 
 
 def _of_fleet(folder: Path) -> Path:

@@ -6,9 +6,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+from click.core import ParameterSource
 
 from flashscape.again import is_result
-from flashscape.cli import documents, options, show
+from flashscape.cli import compare_lives, documents, options, show
 from flashscape.compare import Options, compare_sides, effects, inputs
 from flashscape.compare.picture import why_not
 from flashscape.errors import ConfigError
@@ -107,15 +108,21 @@ def command(
 
     Each of A, B, … is an experiment file, which is run, or a directory of results, which is run
     again if --seeds, --set or --vary ask for it. A winner is named only if the difference is
-    significant, and not too small to count.
+    significant, and not too small to count. If all are directories of `flashscape lifetime`, the
+    projected lives are compared.
 
     \b
     flashscape compare exp.toml --vary drive.ftl.gc.victim=fifo --seeds 5
     flashscape compare results/greedy results/fifo --names greedy,fifo
     """  # noqa: D301 - click wants the character itself
-    named = _sides(sides, overrides, varied, again=seeds > 1)
     if plot:
         options.refuse_plot(out)
+    if compare_lives.are_lives(sides):
+        compare_lives.compare(
+            sides, _given(), out=out, plot=plot, document=document, force=force, quiet=quiet
+        )
+        return
+    named = _sides(sides, overrides, varied, again=seeds > 1)
     given = list(named.values())
     called = list(named) if names is None else _names(names, len(given))
     read = [] if document is None else inputs(given)
@@ -140,6 +147,18 @@ def command(
         show.draw(out, quiet=quiet)
     elif out is not None and not quiet:
         show.say_left("comparison.svg", out, why_not(comparison.pictured()))
+
+
+def _given() -> list[str]:
+    """Return the options of comparisons of runs that the command line has."""
+    context = click.get_current_context()
+    of_both = ("sides", "out", "plot", "document", "force", "quiet")
+    return [
+        option.opts[0]
+        for option in context.command.params
+        if option.name not in of_both
+        and context.get_parameter_source(option.name or "") is ParameterSource.COMMANDLINE
+    ]
 
 
 def _names(text: str, sides: int) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from flashscape.lifetime import projection
 
@@ -38,6 +38,8 @@ class Conditions:
     """True if blocks differ in their cycles at the beginning."""
     has_rate: bool
     """True if hosts that write do so at a rate of their own."""
+    config: dict[str, Any] | None = None
+    """Complete configuration of the experiment; None in lives of earlier versions."""
 
 
 @dataclass(frozen=True)
@@ -86,12 +88,16 @@ class Life:
     @cached_property
     def host_bytes(self) -> float:
         """Bytes that hosts can write: the integral over wear of bytes for each cycle."""
-        return projection.integral(self._bytes_of_a_cycle, self.cycles)
+        return self.bytes_until(self.cycles)
 
     @cached_property
     def _bytes_of_a_cycle(self) -> list[tuple[int, float]]:
         """Bytes that hosts write while each block is erased once, for each state."""
         return [(each.cycles, each.good_bytes / each.write_amplification) for each in self.states]
+
+    def bytes_until(self, cycles: float) -> float:
+        """Return the bytes that hosts can write until so many cycles."""
+        return projection.integral(self._bytes_of_a_cycle, cycles)
 
     @property
     def tbw(self) -> float:

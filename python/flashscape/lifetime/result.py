@@ -6,7 +6,7 @@ import json
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from flashscape import drawing
 from flashscape.errors import OutputError, unread
@@ -16,6 +16,7 @@ from flashscape.lifetime.state import WearState
 from flashscape.version import __version__
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from os import PathLike
 
     import polars as pl
@@ -79,12 +80,7 @@ class Lifetime(Life):
         file = Path(path)
         file = file / DOCUMENT if file.is_dir() else file
         try:
-            document = json.loads(file.read_text(encoding="utf-8"))
-            return cls(
-                Limits(**document["limits"]),
-                Conditions(**document["conditions"]),
-                tuple(WearState(**each) for each in document["states"]),
-            )
+            return cls.of(json.loads(file.read_text(encoding="utf-8")))
         except OSError as error:
             raise OutputError(unread(file, error)) from error
         except (ValueError, KeyError, TypeError) as error:
@@ -93,8 +89,17 @@ class Lifetime(Life):
                 "run `flashscape lifetime` again"
             ) from error
 
+    @classmethod
+    def of(cls, document: Mapping[str, Any]) -> Lifetime:
+        """Return the life of a ``lifetime.json``; raise KeyError or TypeError for another one."""
+        return cls(
+            Limits(**document["limits"]),
+            Conditions(**document["conditions"]),
+            tuple(WearState(**each) for each in document["states"]),
+        )
+
     def figure(self) -> Figure:
-        """Draw UBER and write amplification over wear; raise OutputError without matplotlib."""
+        """Draw UBER, bytes and write amplification; raise OutputError without matplotlib."""
         drawing.refuse(picture.why_not())
         return picture.draw(self)
 

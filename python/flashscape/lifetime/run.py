@@ -205,6 +205,7 @@ def _task(
             data_age=_age(experiment.config, retention_days),
             is_wear_spread=isinstance(initial, Mapping),
             has_rate=_has_rate(config),
+            config=experiment.config,
         ),
         initial,
         varies=errors is not None,

@@ -11,6 +11,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 
+SOURCES = ("host", "gc", "scrub", "summary", "parity", "rebuild", "padding")
+"""Sources of programs, as keys of a summary's write amplification."""
+
+
 @dataclass(frozen=True)
 class WearState:
     """Figures of a run that begins with blocks of so many cycles."""
@@ -41,6 +45,9 @@ class WearState:
     good_bytes: int
     """Bytes of all blocks that are not bad."""
     digest: str
+    programmed: dict[str, float] | None = None
+    """Parts of the write amplification by source, without those that are 0; None in lives of
+    earlier versions."""
 
     @classmethod
     def of(cls, cycles: int, summary: Mapping[str, Any], derived: Mapping[str, Any]) -> WearState:
@@ -79,6 +86,7 @@ class WearState:
             is_steady=bool(summary["steady_state"]["write_amplification"]["reached"]),
             good_bytes=blocks * block,
             digest=summary["digest"],
+            programmed={name: part for name in SOURCES if (part := amplification.get(name))},
         )
 
     def as_dict(self) -> dict[str, Any]:
