@@ -360,3 +360,40 @@ def test_the_example_comes_to_the_end_of_its_life():
     result = fs.run(ROOT / "examples" / "end-of-life.toml")
     assert result.summary["worn_out_bytes"] > 0
     assert result.summary["wear"]["migrations"] > 0
+
+
+SHORT = {**LIFE, "run": {"untimed": True, "requests": 10}}
+
+
+def unused(experiment) -> list[str]:
+    """Return the notes on settings without effect."""
+    return [note for note in fs.run(experiment).summary["notes"] if "does not use" in note]
+
+
+def test_settings_that_have_no_effect_are_named():
+    """Those that the user gave, and not those of the preset."""
+    given = fs.Experiment.from_dict(
+        {**SHORT, "workload": [{**LIFE["workload"][0], "queue_depth": 4}]}
+    )
+    assert unused(given.replace({"drive.link.rate": "1 GB/s"})) == [
+        "an untimed run (run.untimed) does not use drive.link.rate, workload[0].queue_depth: they "
+        "have no effect"
+    ]
+    assert unused(SHORT) == []
+
+
+def test_a_long_note_counts_the_others():
+    firmware = {f"drive.firmware.{key}": "1 us" for key in ("read", "write", "trim", "flush")}
+    buffer = {"drive.buffer.size": "8 MiB", "drive.buffer.latency": "2 us"}
+    link = {"drive.link.rate": "1 GB/s", "drive.link.duplex": "half"}
+    more = {"workload[0].queue_depth": 3, "drive.buffer.read_hits": False}
+    given = fs.Experiment.from_dict(SHORT).replace(firmware | buffer | link | more)
+    [note] = unused(given)
+    assert note.endswith("and 2 more settings: they have no effect")
+    assert note.count(",") == 7
+
+
+def test_settings_that_need_time_are_refused():
+    for path, value in (("run.audit", True), ("drive.ftl.gc.idle_gap", "1 ms")):
+        with pytest.raises(fs.ConfigError, match=f"{path}.*: an untimed run .* has none of this"):
+            fs.Experiment.from_dict(LIFE).replace({path: value})

@@ -29,6 +29,7 @@ mod streaming;
 mod superblocks;
 mod suspension;
 mod tasks;
+pub mod untimed;
 mod wear;
 mod windows;
 mod workloads;
@@ -43,7 +44,7 @@ pub use workloads::is_bounded;
 use crate::experiment::{Experiment, Fill, PreconditionConfig, Shares};
 use ftl::{Layout, PoolLevel};
 use host::{Kind, Priority, WorkloadConfig};
-use nand::{CopyBackPages, Geometry, Timing};
+use nand::{Geometry, Timing};
 use settings::{Problems, counted};
 use workloads::host_kinds;
 
@@ -156,30 +157,6 @@ fn check_all(
     Ok(checked)
 }
 
-/// Refuses settings that need time, in an untimed run.
-fn check_untimed(experiment: &Experiment, problems: &mut Problems) {
-    let run = &experiment.run;
-    if !run.untimed {
-        return;
-    }
-    let given = [
-        (run.audit, "run.audit"),
-        (run.starvation.is_some(), "run.starvation"),
-        (run.warm_up.is_some(), "run.warm_up"),
-        (run.power_cut.is_some(), "run.power_cut"),
-        (experiment.record.collection, "record.collection"),
-        (experiment.drive.ftl.scrub.is_some(), "drive.ftl.scrub"),
-        (experiment.drive.ftl.gc.idle_gap.is_some(), "drive.ftl.gc.idle_gap"),
-        (experiment.drive.nand.copy_back_pages != CopyBackPages::Any, "drive.nand.copy_back_pages"),
-    ];
-    for (_, key) in given.into_iter().filter(|(is_given, _)| *is_given) {
-        problems.push(
-            key,
-            "an untimed run (run.untimed) has none of this; leave it out, or leave untimed out",
-        );
-    }
-}
-
 /// Refuses settings that have no effect beside another.
 fn check_without_effect(experiment: &Experiment, problems: &mut Problems) {
     let drive = &experiment.drive;
@@ -204,7 +181,7 @@ fn check_without_effect(experiment: &Experiment, problems: &mut Problems) {
         );
     }
     suspension::check(drive, problems);
-    check_untimed(experiment, problems);
+    untimed::check(experiment, problems);
     scrub::check(drive, problems);
     tasks::check(experiment, problems);
     pressure::check(experiment, problems);

@@ -3,7 +3,7 @@
 //! of meaning (values that contradict each other) unless a value that they depend on has a fault of
 //! form.
 
-use crate::check::{Checked, check, check_but_memory};
+use crate::check::{Checked, check, check_but_memory, untimed};
 use crate::experiment::Experiment;
 use crate::presets::{PRESETS, Preset, preset};
 use serde_json::{Map, Value, json};
@@ -93,6 +93,7 @@ pub fn load_document(
     };
     match (read, checked) {
         (Ok(experiment), Ok(mut checked)) => {
+            checked.notes.extend(untimed::note(&experiment, document.given()));
             checked.notes.extend(document.notice());
             Ok((experiment, checked))
         }
@@ -116,7 +117,7 @@ fn lay_under(document: &mut Document, preset: &Preset) -> Result<(), Problems> {
 
 fn unknown_preset(name: &str) -> String {
     let names: Vec<_> = PRESETS.iter().map(|preset| preset.name).collect();
-    format!("no preset {name} (there are {})", names.join(", "))
+    format!("no preset {name}{}", settings::remedy(name.trim_matches('"'), &names))
 }
 
 /// Contradictions among the parts of a document that have no fault of form. A placeholder without

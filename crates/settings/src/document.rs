@@ -105,6 +105,20 @@ impl Document {
         own.filter_map(|(path, place)| Some((path.as_str(), place.line?)))
     }
 
+    /// The paths of single values that this document's own text or an override gave, and no preset.
+    pub fn given(&self) -> impl Iterator<Item = &str> {
+        let is_own = |place: &Place| place.file == self.file || &*place.file == OVERRIDE;
+        let own = self.places.iter().filter(move |(_, place)| is_own(place));
+        let is_single = |path: &&str| {
+            self.get(path).is_some_and(|value| match value {
+                Value::Object(_) => false,
+                Value::Array(list) => list.first().is_none_or(|first| !first.is_object()),
+                _ => true,
+            })
+        };
+        own.map(|(path, _)| path.as_str()).filter(is_single)
+    }
+
     /// The value at a path.
     pub fn get(&self, path: &str) -> Option<&Value> {
         let steps = path::steps(path)?;

@@ -47,6 +47,7 @@ pub use document::{Document, current_path};
 pub use extent::Extent;
 pub use frequency::Frequency;
 pub use measure::Measure;
+pub use names::remedy;
 pub use outside::Outside;
 pub use plural::{counted, each, grouped};
 pub use problem::{Problem, Problems};

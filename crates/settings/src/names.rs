@@ -20,7 +20,7 @@ pub(crate) fn nearest<'n>(given: &str, valid: &[&'n str]) -> Option<&'n str> {
 
 /// The remedy for an unknown name, in brackets and with a blank before it;
 /// empty if there is nothing to say.
-pub(crate) fn remedy(given: &str, valid: &[&str]) -> String {
+pub fn remedy(given: &str, valid: &[&str]) -> String {
     let near: Vec<&str> = nearest(given, valid).into_iter().collect();
     propose(&near, valid)
 }

@@ -129,6 +129,17 @@ impl Case {
         self.under(values.map(|value| (value, Predicted::Unlike)))
     }
 
+    /// Name of its parameter.
+    pub fn name(&self) -> &'static str {
+        self.parameter
+    }
+
+    /// The complete configuration under each value that can be set.
+    pub fn resolved(&self) -> Vec<Value> {
+        let values = self.values.iter().map(|(value, _)| *value);
+        values.filter_map(|value| self.scene(value).resolved().ok()).collect()
+    }
+
     // ---- what it changes ---------------------------------------------------------
 
     fn scene(&self, value: Option<&str>) -> Scene {

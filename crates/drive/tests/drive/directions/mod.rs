@@ -14,6 +14,7 @@ mod scene;
 mod schema;
 pub(crate) mod scratch;
 mod self_check;
+mod untimed_use;
 
 use case::Case;
 use schema::Parameters;
