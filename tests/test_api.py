@@ -99,7 +99,9 @@ def test_numpy_scalars_are_taken(config):
 def test_pairs_may_hold_texts_or_values(config):
     base = fs.Experiment.from_dict(config)
     assert base.replace([("seed", 3), ("run.audit", "false")]).config["seed"] == 3
-    with pytest.raises(fs.ConfigError, match="override: 'seed=3' is not a pair"):
+    with pytest.raises(
+        fs.ConfigError, match=r"overrides: \['seed=3'\] is not a mapping .* list of pairs"
+    ):
         base.replace(["seed=3"])
     with pytest.raises(fs.ConfigError, match="seed: 18446744073709551616 does not fit 64 bits"):
         base.replace(seed=2**64)

@@ -79,7 +79,11 @@ def test_figures_that_nobody_asked_for_are_left_out(tmp_path):
 @pytest.mark.parametrize(
     ("options", "status", "message"),
     [
-        (("--only=raed",), 2, "no figures 'raed' (there are " + ", ".join(GROUPS)),
+        (
+            ("--only=raed",),
+            2,
+            "no figures 'raed' (did you mean \"read\"? there are " + ", ".join(GROUPS),
+        ),
         ((), 1, "bench-read.toml: there is no such file; call this in flashscape's repository"),
         ((EXPERIMENTS, "--only=fill", "--out=none/b.json"), 1, "none/b.json: cannot be written"),
     ],

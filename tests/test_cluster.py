@@ -659,7 +659,10 @@ def test_the_document_has_every_key_of_a_file(tmp_path):
     ("change", "message"),
     [
         (("queue", "qeueu"), 'qeueu: unknown key (did you mean "queue"? valid: '),
-        (('"slurm"', '"slrum"'), "kind: no batch system 'slrum' (there are slurm, pbs, lsf, sge)"),
+        (
+            ('"slurm"', '"slrum"'),
+            "kind: no batch system 'slrum' (did you mean \"slurm\"? there are slurm",
+        ),
         (("cores = 8", "cores = 0"), "cores: 0 is not a whole number from 1"),
         (('"16 GB"', '"16"'), "memory: '16' is no size; write \"16 GB\""),
         (('"02:00:00"', '"2 h"'), "walltime: '2 h' is no time of the batch system"),

@@ -361,8 +361,10 @@ def test_tables_and_explanations_take_what_they_can(exclusive):
     for of in (fs.tables, fs.explain):
         with pytest.raises(fs.OutputError, match="out: is a comparison; name one of the runs"):
             of(out)
-        with pytest.raises(TypeError, match="int is no result; give what fs"):
-            of(3)
+    with pytest.raises(fs.ConfigError, match="of: 3 is not the Result of a run, a Sweep, a"):
+        fs.tables(3)
+    with pytest.raises(TypeError, match="int is no result; give what fs"):
+        fs.explain(3)
     with pytest.raises(TypeError, match=r"several runs; explain one of them.*sides\[0\]"):
         fs.explain(compared)
     of_run = fs.explain(compared.sides[0].results[0])
@@ -850,7 +852,7 @@ class Never(SilentSweep):
         (["hots.read.mean"], r"did you mean host\.read\.mean\?"),
         (["host.read.p100"], "there is no such figure"),
         (["erases"], r"did you mean drive\.erases\?"),
-        ("host.read.p99", "is one text; give a list"),
+        ("host.read.p99", "figures: .* is not a list of texts"),
     ],
 )
 def test_a_figure_that_is_not_known_is_refused_before_anything_runs(figures, message, config):

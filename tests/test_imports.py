@@ -14,6 +14,7 @@ import pytest
 PACKAGE = Path(__file__).parents[1] / "python" / "flashscape"
 
 FACE = {
+    "arguments",
     "catalogue",
     "cluster",
     "compare",
@@ -36,6 +37,7 @@ FACE = {
     "plotting",
     "progress",
     "quantities",
+    "refusal",
     "regions",
     "requests",
     "result",

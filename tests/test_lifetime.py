@@ -393,7 +393,7 @@ def test_a_life_takes_time_if_all_that_write_have_a_rate(config, other, has_rate
         ({"retention_days": -1}, {}, "retention: -1 days"),
         ({"endurance": 0}, {}, "endurance: 0 is not a whole number"),
         ({"cycles": []}, {}, "names no state"),
-        ({"cycles": [-1]}, {}, "cycles: -1 is not a whole number"),
+        ({"cycles": [-1]}, {}, r"cycles: \[-1\] is not a list of whole numbers"),
         ({"cycles": [100_001]}, {}, "from 0 to 100000"),
     ],
 )

@@ -80,7 +80,8 @@ class TestWithPandas:
         for name in ("latency", "blame", "bands", "series", "wear", "slowest"):
             assert same(result.to_pandas(name), result.frame(name)), name
         assert same(result.to_pandas("requests"), result.requests.collect())
-        with pytest.raises(ValueError, match=r"no table 'latencies' \(there are latency, blame"):
+        told = r'no table .latencies. .did you mean "latency". there are latency, blame'
+        with pytest.raises(ValueError, match=told):
             result.to_pandas("latencies")
 
     def test_comparisons_and_sweeps(self, tables):

@@ -469,11 +469,11 @@ def faulty(asked):
         ),
         (
             faulty(lambda array, request: [Act.send(request, 0, kind="wipe")]),
-            "kind is one of read, write, trim, flush, write_zeroes, not",
+            'kind: no kind "wipe" (valid: read, write, trim, flush, write_zeroes)',
         ),
         (
             faulty(lambda array, request: [Act.send(request, 0, after="tea")]),
-            "after is one of turn, room, hedge, not",
+            'after: no moment "tea" (valid: turn, room, hedge)',
         ),
         (faulty(lambda array, request: [Act.wake(0)] if array.now_ns else []), None),
         (

@@ -519,7 +519,7 @@ def test_a_function_where_no_policy_is_is_refused(config, path, message):
 
 
 def test_what_cannot_be_called_is_refused(config):
-    with pytest.raises(fs.ConfigError, match="7 cannot be called"):
+    with pytest.raises(fs.ConfigError, match="function: 7 is not a function"):
         fs.Experiment.from_dict(config).with_policy(VICTIM, 7)
 
 

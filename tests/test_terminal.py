@@ -188,7 +188,7 @@ def test_a_log_of_requests_is_not_called_csv(config, tmp_path):
 def test_a_preset_that_is_mistyped_is_named(flashscape):
     ended = flashscape("presets", "dc-tcl")
     assert ended.status == 2
-    assert "did you mean 'dc-tlc'?" in ended.err
+    assert 'did you mean "dc-tlc"?' in ended.err
     assert "did you mean" not in flashscape("presets", "zzzz").err
 
 

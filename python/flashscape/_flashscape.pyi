@@ -523,7 +523,8 @@ class Drive:
 
         Offsets count from the beginning of the drive, also in a drive with NVM sets: set ``n``
         begins at ``n - 1`` shares of the capacity. A request lies in one set; a flush is of the
-        set that its offset lies in.
+        set that its offset lies in. Offset and length are multiples of 512 B, the host's sector.
+        Raises ConfigError for a request that the drive cannot serve, and for a time in the past.
         """
     def next_event_ns(self) -> int | None:
         """Time of the drive's next event; None if none is pending."""
@@ -534,7 +535,7 @@ class Drive:
     def set_window(self, window: str, nvm_set: int = 1, at_ns: int | None = None) -> None:
         """Choose the window of an NVM set at ``at_ns``, or now: ``"dtwin"`` or ``"ndwin"``.
 
-        A deterministic window begins once the maintenance under way is over. Raises ValueError
+        A deterministic window begins once the maintenance under way is over. Raises ConfigError
         for a drive without ``ftl.windows``, for a set or a window that is none, and for a time in
         the past. A drive without NVM sets is set 1.
         """

@@ -6,6 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from flashscape import _flashscape
+from flashscape.arguments import checks_arguments
 from flashscape.experiment import Experiment
 
 if TYPE_CHECKING:
@@ -155,6 +156,7 @@ def schema() -> dict[str, Any]:
     return found
 
 
+@checks_arguments
 def check(experiment: Experiment | Mapping[str, Any] | str | PathLike[str]) -> dict[str, Any]:
     """Check an experiment with its traces; return the figures derived from it.
 

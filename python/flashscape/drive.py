@@ -7,6 +7,7 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 from flashscape import _flashscape
+from flashscape.arguments import checks_arguments
 from flashscape.experiment import Experiment
 from flashscape.snapshot import Snapshot
 
@@ -25,6 +26,7 @@ class Drive(_flashscape.Drive):
     ``starvation`` is a table as under ``[run.starvation]``. If it does not only report starvation,
     ``advance`` and ``submit`` raise StarvationError when a request starves, once for each request.
     A ``submit`` that raises it has not submitted its request. The drive can continue afterwards.
+    Requests have offsets and lengths that are multiples of 512 B, the host's sector.
     Raises ConfigError, SnapshotError and SpaceError. Any number of drives may exist in
     a process, each used by one thread at a time.
 
@@ -35,6 +37,7 @@ class Drive(_flashscape.Drive):
     ...         print(done.latency_ns, done.blame)
     """
 
+    @checks_arguments
     def __new__(
         cls,
         drive: str | PathLike[str] | Mapping[str, Any] | Experiment,
@@ -78,6 +81,7 @@ class Drive(_flashscape.Drive):
         found = super().starvation()
         return None if found is None else dict(json.loads(found))
 
+    @checks_arguments
     def power_cut(self, at_ns: int | None = None) -> dict[str, Any]:  # type: ignore[override]
         """Cut the power at ``at_ns``, or now, after the events due then; return the consequences.
 
@@ -86,14 +90,12 @@ class Drive(_flashscape.Drive):
         ``cuts`` in ``recovery`` of a summary (docs/results.md): lost and undone data, data that was
         read, and durations. ``lost_ids`` are the ids from ``submit`` of outstanding requests, which
         never complete. The next ``advance`` returns the requests that completed before the cut.
-        Raises ValueError for a drive that cannot recover and for a time in the past, and
+        Raises ConfigError for a drive that cannot recover and for a time in the past, and
         SimulatorError if the audit is on and finds that data was lost that the drive must keep.
         """
-        if at_ns is not None and at_ns < 0:
-            message = f"at_ns={at_ns} is in the past: the drive has reached {self.now_ns} ns"
-            raise ValueError(message)
         return dict(json.loads(super().power_cut(at_ns)))
 
+    @checks_arguments
     def window(  # type: ignore[override]
         self, nvm_set: int = 1, *, clear: bool = False
     ) -> dict[str, Any]:
@@ -105,7 +107,7 @@ class Drive(_flashscape.Drive):
         last cleared: ``reads_warning``, ``writes_warning`` and ``time_warning`` (an estimate has
         fallen to its threshold), ``typical_or_maximum_exceeded`` and ``excursion`` (the window has
         ended by itself). They stay until they are read with ``clear``, which changes nothing else.
-        The other keys are those of ``windows`` in a summary (docs/results.md). Raises ValueError
+        The other keys are those of ``windows`` in a summary (docs/results.md). Raises ConfigError
         for a drive without ``ftl.windows``.
         """
         return dict(json.loads(super().window(nvm_set, clear=clear)))

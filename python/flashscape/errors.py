@@ -6,37 +6,14 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from flashscape.refusal import ConfigError as ConfigError
+from flashscape.refusal import FlashscapeError as FlashscapeError
+from flashscape.refusal import Problem as Problem
+
 if TYPE_CHECKING:
     from os import PathLike
 
     from flashscape.measured import Measured
-
-
-class FlashscapeError(Exception):
-    """Base class of all errors of flashscape."""
-
-
-class Problem(NamedTuple):
-    """One fault of a configuration."""
-
-    path: str
-    """Path of the key, such as ``drive.ftl.gc.victim``; empty for the whole file."""
-    file: str
-    """File that has the fault, or ``override``."""
-    line: int | None
-    """Line in that file, from 1, if known."""
-    message: str
-    """Description of the fault, and the remedy."""
-
-
-class ConfigError(FlashscapeError, ValueError):
-    """A configuration was refused. ``problems`` lists all of its faults."""
-
-    def __init__(
-        self, text: str, problems: list[tuple[str, str, int | None, str]] | None = None
-    ) -> None:
-        super().__init__(text)
-        self.problems = [Problem(*problem) for problem in problems or []]
 
 
 class StudyError(FlashscapeError, ValueError):

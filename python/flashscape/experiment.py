@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from flashscape import again, foreign
 from flashscape._flashscape import Plan
+from flashscape.arguments import checks_arguments
 from flashscape.errors import ConfigError, unread
 
 if TYPE_CHECKING:
@@ -83,6 +84,7 @@ class Experiment:
         )
 
     @classmethod
+    @checks_arguments
     def from_file(
         cls,
         path: str | PathLike[str],
@@ -103,6 +105,7 @@ class Experiment:
         return cls(source, _pairs(overrides), snapshot_given=snapshot_given)
 
     @classmethod
+    @checks_arguments
     def from_toml(
         cls, text: str, overrides: Overrides = (), *, folder: str | PathLike[str] | None = None
     ) -> Experiment:
@@ -111,6 +114,7 @@ class Experiment:
         return cls(_Source(text, "configuration", False, _text(folder)), _pairs(overrides))
 
     @classmethod
+    @checks_arguments
     def from_text(
         cls,
         text: str,
@@ -131,6 +135,7 @@ class Experiment:
         return cls(source, _pairs(overrides), snapshot_given=snapshot_given)
 
     @classmethod
+    @checks_arguments
     def from_dict(
         cls,
         config: Mapping[str, Any],
@@ -149,6 +154,7 @@ class Experiment:
         return cls(source, _pairs(overrides), snapshot_given=snapshot_given)
 
     @classmethod
+    @checks_arguments
     def of(
         cls,
         given: Experiment | Mapping[str, Any] | str | PathLike[str],
@@ -165,6 +171,7 @@ class Experiment:
             return cls.from_file(given, snapshot_given=snapshot_given)
         return cls.from_dict(given, snapshot_given=snapshot_given)
 
+    @checks_arguments
     def replace(self, overrides: Overrides = (), **tables: Any) -> Experiment:
         """Return the same experiment with other values, by their dotted paths.
 
@@ -176,6 +183,7 @@ class Experiment:
         changed = (*self._overrides, *_pairs(overrides), *_pairs(tables))
         return self._with(changed, self._policies)
 
+    @checks_arguments
     def with_policy(self, path: str, function: Callable[..., Any]) -> Experiment:
         """Return the same experiment with a Python function as the policy at ``path``.
 
@@ -186,8 +194,6 @@ class Experiment:
         ...     return max(blocks.gaining, key=lambda block: blocks.valid[block])
         >>> experiment.with_policy("drive.ftl.gc.victim", fullest)  # doctest: +SKIP
         """
-        if not callable(function):
-            raise ConfigError(f"{path}: {function!r} cannot be called")
         name = getattr(function, "__qualname__", type(function).__qualname__)
         named = {"policy": "python", "file": again.AS_CALLABLE, "function": name}
         others = tuple(policy for policy in self._policies if policy[0] != path)
@@ -213,6 +219,7 @@ class Experiment:
         """Files that it was read from and depends on, as far as they exist."""
         return [f for f in (self._source.file, *named_files(self.config)) if Path(f).is_file()]
 
+    @checks_arguments
     def traces(self, whole_below: int | None = None) -> list[str]:
         """Read the traces, and return a description of each in a few lines.
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
+from flashscape.arguments import checks_arguments
 from flashscape.errors import OutputError
 
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ NOT_INSTALLED = 'pandas is not installed (pip install "flashscape[pandas]")'
 """Reason for a missing pandas table."""
 
 
+@checks_arguments
 def to_pandas(table: pl.DataFrame | pl.LazyFrame) -> Any:
     """Return a table of Polars as a DataFrame of pandas; raise OutputError without pandas.
 

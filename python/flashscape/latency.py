@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from flashscape import units
+from flashscape.arguments import checks_arguments
+from flashscape.refusal import ConfigError
 
 KINDS = ("read", "write", "trim", "flush", "write_zeroes")
 """Every kind of request, in the order of the results."""
@@ -41,10 +43,11 @@ class Latency:
         parts = [f"{n.replace('_', '.')} {units.duration(getattr(self, n))}" for n in shown]
         return f"<Latency of {units.many(self.requests, 'request')}: {', '.join(parts)}>"
 
+    @checks_arguments
     def percentile(self, percent: float) -> int | None:
         """Return the latency that this percentage of the requests did not exceed."""
         if not 0 <= percent <= 100:
-            raise ValueError(f"a percentile lies between 0 and 100, not {percent}")
+            raise ConfigError(f"percent: {percent} is not between 0 and 100")
         return self._at(round(percent * 10_000_000))
 
     @property

@@ -6,7 +6,10 @@ from abc import ABC, abstractmethod
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from flashscape.arguments import checks_arguments
 from flashscape.latency import KINDS, Latency
+from flashscape.near import listed
+from flashscape.refusal import ConfigError
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -26,7 +29,7 @@ class Measured(ABC):
 
     @abstractmethod
     def frame(self, name: str) -> pl.DataFrame:
-        """Return a table by its name; raise OutputError if its file is missing."""
+        """Return a table by its name; raise ConfigError for an unknown one, else OutputError."""
 
     @abstractmethod
     def save(self, path: str | PathLike[str], *, force: bool = False) -> None:
@@ -83,12 +86,13 @@ class Measured(ABC):
         """
         return self.frame("slowest")
 
+    @checks_arguments
     def of_kind(self, kind: str | None, initiator: str | None = None) -> Latency:
         """Return the latencies of a kind of request, of one initiator or of all together.
 
         ``kind`` None selects all kinds together.
 
-        Raises ValueError for an unknown name.
+        Raises ConfigError for an unknown name.
         """
         chosen = self._figures(kind, initiator)
         asked = [figures for figures in chosen if figures["requests"]]
@@ -109,10 +113,10 @@ class Measured(ABC):
 
     def _figures(self, kind: str | None, initiator: str | None) -> list[dict[str, Any]]:
         if kind is not None and kind not in KINDS:
-            raise ValueError(f"no kind {kind!r} (there are {', '.join(KINDS)})")
+            raise ConfigError(f"no kind {kind!r} {listed(kind, KINDS)}")
         names = [of_one["name"] for of_one in self.summary["initiators"]]
         if initiator is not None and initiator not in names:
-            raise ValueError(f"no initiator {initiator!r} (there are {', '.join(names)})")
+            raise ConfigError(f"no initiator {initiator!r} {listed(initiator, names)}")
         chosen = [of for of in self.summary["initiators"] if initiator in (None, of["name"])]
         return [of[each] for of in chosen for each in KINDS if kind in (None, each)]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from flashscape.arguments import checks_arguments
 from flashscape.explain import explain as explain_run
 from flashscape.result import Result
 
@@ -23,6 +24,7 @@ _RESULTS = {
 """Errors for results of several runs, by the name of their class."""
 
 
+@checks_arguments(but=("of",))
 def explain(of: Measured | str | PathLike[str], *, everything: bool = False) -> Explanation:
     """Explain where the tail of a run comes from; ``of`` is its result or its directory.
 

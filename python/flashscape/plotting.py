@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from flashscape import drawing, output, toml
+from flashscape.arguments import checks_arguments
 from flashscape.compare import kept
 from flashscape.compare import picture as overlay
 from flashscape.compare.comparison import DOCUMENT
@@ -36,6 +37,7 @@ _COMMANDS = "`flashscape run`, `replay`, `compare`, `sweep`, `fleet` or `lifetim
 _WRITTEN_BY = f"{_COMMANDS} has written with --out DIR"
 
 
+@checks_arguments
 def plot(
     path: str | PathLike[str],
     out: str | PathLike[str] | None = None,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from flashscape import spelling
 from flashscape._flashscape import states
+from flashscape.arguments import checks_arguments
 from flashscape.errors import OutputError
 from flashscape.output import REQUESTS
 
@@ -38,6 +39,7 @@ def how_to_log(of: str = "FILE") -> str:
     )
 
 
+@checks_arguments
 def read_requests(path: str | PathLike[str], *, digest: str | None = None) -> pl.LazyFrame:
     """Return the requests in a file that ``--requests`` has written, in order of completion.
 

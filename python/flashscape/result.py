@@ -11,9 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 from flashscape import drawing, output, spelling, stored
 from flashscape._flashscape import __version__
-from flashscape.errors import OutputError
+from flashscape.arguments import checks_arguments
+from flashscape.errors import ConfigError, OutputError
 from flashscape.frames import to_pandas
 from flashscape.measured import Measured
+from flashscape.near import listed
 from flashscape.requests import how_to_log, read_requests
 
 if TYPE_CHECKING:
@@ -63,6 +65,7 @@ class Result(Measured):
         """Directory that it was read from; None for a result of a run."""
 
     @classmethod
+    @checks_arguments
     def load(cls, path: str | PathLike[str]) -> Result:
         """Read results that a run has written; raise OutputError, and list the runs of several."""
         folder = Path(path)
@@ -85,10 +88,18 @@ class Result(Measured):
             f"{__version__}) and lacks {lacking}; run the experiment again"
         )
 
+    @checks_arguments
     def frame(self, name: str) -> pl.DataFrame:
-        """Return a table by its name; raise OutputError if its file is missing."""
+        """Return a table by its name.
+
+        Raises ConfigError for an unknown name, and OutputError if this run has no such table or
+        its file is missing.
+        """
         import polars
 
+        if name not in output.TABLES:
+            log = "; the log of requests is .requests" if name == "requests" else ""
+            raise ConfigError(f"no table {name!r} {listed(name, output.TABLES)}{log}")
         if name not in self._names:
             raise OutputError(
                 f"this run has no table {name}: its drive has no bit errors (drive.nand.errors)"
@@ -123,6 +134,7 @@ class Result(Measured):
             return None
         return read_requests(self.log, digest=self.digest)
 
+    @checks_arguments
     def save(self, path: str | PathLike[str], *, force: bool = False) -> None:
         """Write summary and tables to a directory; raise OutputError if it is in use."""
         with output.Directory.claim(path, force=force) as directory:
@@ -167,15 +179,16 @@ class Result(Measured):
         tables = {name: self.frame(name) for name in self._names}
         return {"summary": self.summary, "_tables": tables, "log": self.log}
 
+    @checks_arguments
     def to_pandas(self, name: str) -> Any:
         """Return a table by its name (``requests``, too) as a DataFrame of pandas.
 
-        Raises ValueError for an unknown name, and OutputError if the table is missing or
+        Raises ConfigError for an unknown name, and OutputError if the table is missing or
         pandas is not installed.
         """
-        if name not in (*output.TABLES, "requests"):
-            there = ", ".join((*output.TABLES, "requests"))
-            raise ValueError(f"no table {name!r} (there are {there})")
+        known = (*output.TABLES, "requests")
+        if name not in known:
+            raise ConfigError(f"no table {name!r} {listed(name, known)}")
         if name != "requests":
             return to_pandas(self.frame(name))
         log = self.requests
@@ -195,6 +208,7 @@ class Result(Measured):
         drawing.refuse(picture.why_not(self))
         return picture.draw(self)
 
+    @checks_arguments
     def draw_to(self, path: str | PathLike[str], *, force: bool = False) -> None:
         """Draw the latency tail to a PNG, PDF or SVG file, as its suffix says.
 

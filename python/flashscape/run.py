@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from flashscape import _flashscape, signals, spelling, units
 from flashscape._flashscape import Session, __version__
+from flashscape.arguments import checks_arguments
 from flashscape.errors import (
     ConfigError,
     FlashscapeError,
@@ -84,6 +85,7 @@ class _Whereabouts:
         self._observer.running(simulated_ns, requests, share)
 
 
+@checks_arguments
 def run(
     experiment: Experiment | Mapping[str, Any] | str | PathLike[str],
     *,

@@ -7,6 +7,7 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from flashscape import _flashscape, units
+from flashscape.arguments import checks_arguments
 from flashscape.errors import OutputError
 from flashscape.experiment import Experiment
 from flashscape.output import File
@@ -37,6 +38,7 @@ class Snapshot:
         nanoseconds), ``erases`` (since it was new), ``mapped_units``."""
 
     @classmethod
+    @checks_arguments
     def take(
         cls,
         experiment: Experiment | Mapping[str, Any] | str | PathLike[str],
@@ -50,6 +52,7 @@ class Snapshot:
         return cls(_flashscape.Snapshot.take(Experiment.of(experiment).plan, ongoing))
 
     @classmethod
+    @checks_arguments
     def load(
         cls, path: str | PathLike[str], *, ongoing: Callable[[float], object] | None = None
     ) -> Snapshot:
@@ -57,6 +60,7 @@ class Snapshot:
         return cls(_flashscape.Snapshot.read(os.fspath(path), ongoing))
 
     @classmethod
+    @checks_arguments
     def of(cls, given: Snapshot | str | PathLike[str]) -> Snapshot:
         """Return a snapshot unchanged, or read it from a file's path."""
         return given if isinstance(given, Snapshot) else cls.load(given)
@@ -66,6 +70,7 @@ class Snapshot:
         """Return the file that ``given`` names, if it is a path."""
         return [] if isinstance(given, Snapshot) else [os.fspath(given)]
 
+    @checks_arguments
     def save(self, path: str | PathLike[str], *, force: bool = False) -> None:
         """Write it to a file, whole or not at all; raise OutputError.
 

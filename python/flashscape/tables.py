@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from flashscape.arguments import checks_arguments
 from flashscape.compare.comparison import Comparison
 from flashscape.errors import ConfigError
-from flashscape.measured import Measured
 from flashscape.report import contrast as contrast_rows
 from flashscape.report import html, rows, text
 from flashscape.report import sweep as of_sweeps
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from os import PathLike
 
+    from flashscape.measured import Measured
     from flashscape.report.table import Rows
 
 
@@ -40,6 +41,7 @@ class Tables:
         return f"<Tables of {self._headline}>"
 
 
+@checks_arguments
 def tables(
     of: Measured | Sweep | Comparison | str | PathLike[str],
     percentiles: str | Iterable[float | str] | None = None,
@@ -66,11 +68,6 @@ def tables(
                 "percentiles: a comparison has those that it was made with; give them to fs.compare"
             )
         return _of_comparison(of)
-    if not isinstance(of, Measured):
-        raise TypeError(
-            f"tables: {type(of).__name__} is no result; give what fs.run, fs.sweep or fs.compare "
-            "returns, or the directory of a run or sweep"
-        )
     contents = rows.everything(of, percentiles)
     return Tables(rows.headline(of), of.summary["notes"], contents)
 

@@ -14,7 +14,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from flashscape import _flashscape, foreign, units
 from flashscape._flashscape import __version__
-from flashscape.errors import OutputError, TraceError
+from flashscape.arguments import checks_arguments
+from flashscape.errors import ConfigError, OutputError, TraceError
+from flashscape.near import listed
 from flashscape.output import refuse_inputs
 
 if TYPE_CHECKING:
@@ -26,6 +28,14 @@ MEMORY = "512 MiB"
 
 VERSION = _flashscape.trace_description_version()
 """Version of the format of descriptions."""
+
+CHOICES = {
+    "event": ("queue", "dispatch", "complete"),
+    "time_unit": ("us", "ms"),
+    "waits": ("gaps", "moments"),
+    "spread": ("none", "uniform"),
+}
+"""Choices of the options that resolve ambiguities of formats."""
 
 _KEY = "trace_description"
 
@@ -143,6 +153,7 @@ class TraceInfo:
         text = json.dumps(whole, indent=1, ensure_ascii=False)
         return re.sub(r"\[[-\d.,\s]*\]", lambda m: re.sub(r"\s+", " ", m[0]), text) + "\n"
 
+    @checks_arguments
     def describe(self, path: str | PathLike[str], *, force: bool = False) -> None:
         """Write the description, whole or not at all; raise OutputError."""
         write(Path(path), self.description(), force=force)
@@ -195,12 +206,28 @@ def _reading(
         "event": event,
         "time_unit": time_unit,
         "waits": waits,
-        "block_bytes": None if block_size is None else units.size_of(block_size),
+        "block_bytes": None if block_size is None else _bytes("block_size", block_size),
         "spread": spread,
     }
-    return json.dumps({key: value for key, value in told.items() if value is not None})
+    given = {key: value for key, value in told.items() if value is not None}
+    for name, choices in CHOICES.items():
+        if name in given and given[name] not in choices:
+            raise ConfigError(f"{name}: no choice {given[name]!r} {listed(given[name], choices)}")
+    return json.dumps(given)
 
 
+def _bytes(name: str, text: str) -> int:
+    """Parse a size; raise ConfigError with the name of its argument."""
+    try:
+        size = units.size_of(text)
+    except ValueError as error:
+        raise ConfigError(f"{name}: {error}") from error
+    if size == 0:
+        raise ConfigError(f"{name}: {text!r} is nothing; it must be more than 0 B")
+    return size
+
+
+@checks_arguments
 def info(
     path: str | PathLike[str],
     *,
@@ -225,13 +252,14 @@ def info(
         Path(path),
         format=format,
         reading=_reading(event, time_unit, waits, block_size, spread),
-        memory_bytes=units.size_of(memory),
+        memory_bytes=_bytes("memory", memory),
         ongoing=ongoing,
     )
     file, statistics = (json.loads(text) for text in texts[:2])
     return TraceInfo(file, statistics, texts[2])
 
 
+@checks_arguments
 def convert(
     path: str | PathLike[str],
     out: str | PathLike[str],
@@ -285,6 +313,7 @@ def convert(
     return done
 
 
+@checks_arguments
 def describe(
     path: str | PathLike[str], out: str | PathLike[str], *, force: bool = False, **options: Any
 ) -> TraceInfo:
@@ -296,6 +325,7 @@ def describe(
     return measured
 
 
+@checks_arguments
 def imitate(
     description: str | PathLike[str],
     out: str | PathLike[str],
@@ -328,7 +358,7 @@ def imitate(
             to,
             file=file,
             requests=rows,
-            span_bytes=None if span is None else units.size_of(span),
+            span_bytes=None if span is None else _bytes("span", span),
             seed=seed,
             drop=list(drop),
             force=force,

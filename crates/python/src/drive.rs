@@ -3,8 +3,10 @@
 use crate::errors::{self, SimulatorError, SpaceError, restless};
 use crate::function;
 use crate::guard::{self, Guarded};
+use crate::names::{kind_of, unknown};
 use crate::plan::{Inner, Plan};
 use crate::snapshot::Snapshot;
+use crate::whole::{Whole, whole};
 use drive::device::Window;
 use drive::horizon::{LATEST, LinkLoad};
 use drive::namespaces;
@@ -14,11 +16,11 @@ use drive::{Device, Experiment, History, Prepared, RunError};
 use engine::Instant;
 use ftl::{RecoveryLevel, SetId};
 use host::{Command, Kind, Priority};
-use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use serde_json::{Value, json};
 use std::sync::Arc;
+use traces::SECTOR_BYTES;
 
 /// A preconditioned drive that the caller advances.
 #[pyclass(frozen, subclass, module = "flashscape._flashscape")]
@@ -132,14 +134,16 @@ impl Drive {
         &self,
         py: Python<'_>,
         kind: &str,
-        offset: u64,
-        length: u64,
-        at_ns: Option<u64>,
+        #[pyo3(from_py_with = whole)] offset: u64,
+        #[pyo3(from_py_with = whole)] length: u64,
+        at_ns: Option<Whole>,
         priority: &str,
-        read_recovery_level: Option<u8>,
+        read_recovery_level: Option<Whole>,
     ) -> PyResult<u64> {
         let command = self.command(kind, offset, length)?;
-        let rank = (priority_of(priority)?, self.level(command.kind, read_recovery_level)?);
+        let level = read_recovery_level.map(|level| u8::try_from(level.0).unwrap_or(u8::MAX));
+        let rank = (priority_of(priority)?, self.level(command.kind, level)?);
+        let at_ns = at_ns.map(|at| at.0);
         function::heeding_interrupts(|| {
             self.state.with(py, |state| state.submit(command, at_ns, rank))?
         })
@@ -152,18 +156,19 @@ impl Drive {
 
     /// Advances the time up to and including `until_ns`; returns the requests completed since the
     /// last call, in order.
-    fn advance(&self, py: Python<'_>, until_ns: u64) -> PyResult<Vec<Completion>> {
-        let until = moment(until_ns, "until_ns").map_err(PyValueError::new_err)?;
+    fn advance(&self, py: Python<'_>, until_ns: Whole) -> PyResult<Vec<Completion>> {
+        let until = moment(until_ns.0, "until_ns").map_err(errors::argument)?;
         function::heeding_interrupts(|| self.state.with(py, |state| state.advance(until))?)
     }
 
     /// Cuts the power at `at_ns`, or now, and advances the time until the drive has recovered;
     /// returns the result as JSON text.
     #[pyo3(signature = (at_ns=None))]
-    fn power_cut(&self, py: Python<'_>, at_ns: Option<u64>) -> PyResult<String> {
+    fn power_cut(&self, py: Python<'_>, at_ns: Option<Whole>) -> PyResult<String> {
+        let at_ns = at_ns.map(|at| at.0);
         if self.plan.experiment.drive.recovery.is_none() {
             let problem = "the drive keeps nothing to recover by: give it a table recovery, for example { map = \"scan\" }";
-            return Err(PyValueError::new_err(problem));
+            return Err(errors::argument(problem));
         }
         function::heeding_interrupts(|| self.state.with(py, |state| state.power_cut(at_ns))?)
     }
@@ -174,18 +179,15 @@ impl Drive {
         &self,
         py: Python<'_>,
         window: &str,
-        nvm_set: u32,
-        at_ns: Option<u64>,
+        #[pyo3(from_py_with = whole)] nvm_set: u64,
+        at_ns: Option<Whole>,
     ) -> PyResult<()> {
         let set = self.set_with_windows(nvm_set)?;
+        let at_ns = at_ns.map(|at| at.0);
         let window = match window {
             "dtwin" => Window::Dtwin,
             "ndwin" => Window::Ndwin,
-            other => {
-                let problem =
-                    format!("no window is called {other:?}; choose \"dtwin\" or \"ndwin\"");
-                return Err(PyValueError::new_err(problem));
-            }
+            other => return Err(unknown("window", "window", other, &["dtwin", "ndwin"])),
         };
         function::heeding_interrupts(|| {
             self.state.with(py, |state| state.set_window(window, set, at_ns))?
@@ -195,7 +197,12 @@ impl Drive {
     /// The window of an NVM set, its estimates, counts and events, as JSON text; `clear` clears the
     /// events.
     #[pyo3(signature = (nvm_set=1, *, clear=false))]
-    fn window(&self, py: Python<'_>, nvm_set: u32, clear: bool) -> PyResult<String> {
+    fn window(
+        &self,
+        py: Python<'_>,
+        #[pyo3(from_py_with = whole)] nvm_set: u64,
+        clear: bool,
+    ) -> PyResult<String> {
         let set = self.set_with_windows(nvm_set)?;
         self.state.with(py, |state| {
             let mut told = results::window_counts(&state.device, set);
@@ -291,20 +298,20 @@ impl Drive {
     }
 
     /// The NVM set with this number, of a drive with windows.
-    fn set_with_windows(&self, number: u32) -> PyResult<SetId> {
+    fn set_with_windows(&self, number: u64) -> PyResult<SetId> {
         if self.plan.experiment.drive.ftl.windows.is_none() {
             let problem =
                 "the drive has no windows of predictable latency: give it a table ftl.windows";
-            return Err(PyValueError::new_err(problem));
+            return Err(errors::argument(problem));
         }
         let sets = self.plan.checked.layout.set_count();
         match number {
-            0 => Err(PyValueError::new_err("nvm_set=0: sets are numbered from 1")),
-            number if number > sets => {
+            0 => Err(errors::argument("nvm_set=0: sets are numbered from 1")),
+            number if number > u64::from(sets) => {
                 let problem = format!("nvm_set={number}: the drive has {sets} in all");
-                Err(PyValueError::new_err(problem))
+                Err(errors::argument(problem))
             }
-            number => Ok(SetId(number - 1)),
+            number => Ok(SetId(number as u32 - 1)),
         }
     }
 
@@ -329,27 +336,37 @@ impl Drive {
                 format!("the drive has no read recovery level {level}; give its policy in drive.ftl.read_recovery_levels")
             }
         };
-        Err(PyValueError::new_err(problem))
+        Err(errors::argument(problem))
     }
 
     fn command(&self, kind: &str, offset: u64, bytes: u64) -> PyResult<Command> {
-        let kind = kind_of(kind)?;
+        let kind = kind_of("kind", kind)?;
         if !kind.has_range() {
             return self.flush(offset, bytes);
         }
         if bytes == 0 {
-            return Err(PyValueError::new_err("length is 0; a request asks for a byte at least"));
+            return Err(errors::argument(
+                "length is 0; a request asks for a sector of 512 B at least",
+            ));
+        }
+        for (name, value, least) in [("offset", offset, 0), ("length", bytes, SECTOR_BYTES)] {
+            if !value.is_multiple_of(SECTOR_BYTES) {
+                let near = (value - value % SECTOR_BYTES).max(least);
+                return Err(errors::argument(format!(
+                    "{name}={value}: a host addresses sectors of {SECTOR_BYTES} B; give a multiple, such as {near}"
+                )));
+            }
         }
         let fits = offset.checked_add(bytes).is_some_and(|end| end <= self.capacity_bytes);
         if !fits {
             let capacity = self.capacity_bytes;
-            return Err(PyValueError::new_err(format!(
+            return Err(errors::argument(format!(
                 "offset {offset} with length {bytes} ends beyond the drive of {capacity} bytes"
             )));
         }
         let layout = &self.plan.checked.layout;
         if layout.set_at(offset) != layout.set_at(offset + bytes - 1) {
-            return Err(PyValueError::new_err(format!(
+            return Err(errors::argument(format!(
                 "offset {offset} with length {bytes} lies in two NVM sets; the first of them ends at {}",
                 namespaces::of_set(layout, layout.set_at(offset)).end().unwrap_or(u64::MAX)
             )));
@@ -364,11 +381,11 @@ impl Drive {
             0 if offset == 0 || has_sets && offset < self.capacity_bytes => {
                 Ok(Command { offset, ..Command::FLUSH })
             }
-            0 if has_sets => Err(PyValueError::new_err(format!(
+            0 if has_sets => Err(errors::argument(format!(
                 "offset {offset} lies beyond the drive of {} bytes",
                 self.capacity_bytes
             ))),
-            _ => Err(PyValueError::new_err("a flush has no offset and no length")),
+            _ => Err(errors::argument("a flush has no offset and no length")),
         }
     }
 }
@@ -385,7 +402,7 @@ impl State {
         if !self.link.add(command.bytes) {
             self.link.remove(command.bytes);
             let problem = "the requests under way would keep the link busy for years";
-            return Err(PyValueError::new_err(problem));
+            return Err(errors::argument(problem));
         }
         let id = self.next_id;
         self.next_id += 1;
@@ -405,11 +422,11 @@ impl State {
     fn go_to_given(&mut self, at_ns: Option<u64>) -> PyResult<Instant> {
         let now = self.device.now();
         let at = at_ns.map_or(Ok(now), |at_ns| moment(at_ns, "at_ns"));
-        let at = at.map_err(PyValueError::new_err)?;
+        let at = at.map_err(errors::argument)?;
         if at < now {
             let (at, now) = (at.as_ns(), now.as_ns());
             let problem = format!("at_ns={at} is in the past: the drive has reached {now} ns");
-            return Err(PyValueError::new_err(problem));
+            return Err(errors::argument(problem));
         }
         self.go_to(at)?;
         Ok(at)
@@ -428,7 +445,7 @@ impl State {
         cut.lost.iter().for_each(|(_, command)| self.link.remove(command.bytes));
         if up_at > LATEST {
             let problem = "the recovery goes on beyond the 4.5 years that can be simulated";
-            return Err(PyValueError::new_err(problem));
+            return Err(errors::argument(problem));
         }
         self.ask_policies()?;
         let mut report = results::outage(&cut.outage);
@@ -529,20 +546,11 @@ fn full_id(next: u64, tag: u32) -> u64 {
     latest - u64::from((latest as u32).wrapping_sub(tag))
 }
 
-fn kind_of(name: &str) -> PyResult<Kind> {
-    let found = Kind::ALL.into_iter().find(|kind| kind.name() == name);
-    found.ok_or_else(|| unknown("kind", name, &Kind::ALL.map(Kind::name)))
-}
-
 fn priority_of(name: &str) -> PyResult<Priority> {
     match name {
         "high" => Ok(Priority::High),
         "normal" => Ok(Priority::Normal),
         "low" => Ok(Priority::Low),
-        _ => Err(unknown("priority", name, &["high", "normal", "low"])),
+        _ => Err(unknown("priority", "priority", name, &["high", "normal", "low"])),
     }
-}
-
-fn unknown(what: &str, name: &str, names: &[&str]) -> PyErr {
-    PyValueError::new_err(format!("no {what} {name:?} (there are {})", names.join(", ")))
 }

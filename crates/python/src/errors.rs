@@ -27,6 +27,11 @@ pub fn config(problems: &Problems) -> PyErr {
     ConfigError::new_err((problems.to_string(), listed))
 }
 
+/// An argument that means nothing.
+pub fn argument(problem: impl Into<String>) -> PyErr {
+    ConfigError::new_err((problem.into(),))
+}
+
 fn entry(file: &str, problem: &Problem) -> (String, String, Option<u32>, String) {
     let source = problem.source.clone().unwrap_or_else(|| file.to_owned());
     (problem.path.clone(), source, problem.line, problem.message.clone())

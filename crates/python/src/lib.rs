@@ -10,6 +10,7 @@ mod drive;
 mod errors;
 mod function;
 mod guard;
+mod names;
 mod plan;
 mod plans;
 mod policies;
@@ -19,6 +20,7 @@ mod session;
 mod snapshot;
 mod table;
 mod traces;
+mod whole;
 
 use pyo3::prelude::*;
 

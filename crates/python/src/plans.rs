@@ -2,14 +2,14 @@
 //! and return acts.
 
 use crate::function::{Function, note_interrupt, told, unsuitable};
+use crate::names::{kind_of, unknown};
 use drive::array::{
     Array, Asked, Decide, Decision, Ended, MakePlan, News, Seen, Stop, ToMember, Wait,
 };
 use drive::device::Estimates;
 use engine::{Instant, Span};
-use host::Kind;
 use pyo3::Borrowed;
-use pyo3::exceptions::{PyKeyboardInterrupt, PyTypeError, PyValueError};
+use pyo3::exceptions::{PyKeyboardInterrupt, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyIterator, PyList, PyTuple, PyType};
 use std::sync::{Mutex, PoisonError};
@@ -326,7 +326,7 @@ impl Act {
         let send = ToMember {
             member: member.0,
             request: request.0,
-            kind: kind.map_or(Ok(command.kind), kind_of)?,
+            kind: kind.map_or(Ok(command.kind), |kind| kind_of("kind", kind))?,
             offset: offset.unwrap_or(command.offset),
             bytes: bytes.unwrap_or(command.bytes),
             is_part: part,
@@ -401,18 +401,9 @@ impl<'a, 'py> FromPyObject<'a, 'py> for Member {
     }
 }
 
-fn kind_of(name: &str) -> PyResult<Kind> {
-    let all = || Kind::ALL.into_iter();
-    all().find(|kind| kind.name() == name).ok_or_else(|| {
-        let names: Vec<_> = all().map(Kind::name).collect();
-        PyValueError::new_err(format!("kind is one of {}, not {name:?}", names.join(", ")))
-    })
-}
-
 fn wait_of(name: &str) -> PyResult<Wait> {
     let found = WAITS.into_iter().find(|(of, _)| *of == name);
-    found.map(|(_, wait)| wait).ok_or_else(|| {
-        let names = WAITS.map(|(name, _)| name).join(", ");
-        PyValueError::new_err(format!("after is one of {names}, not {name:?}"))
-    })
+    found
+        .map(|(_, wait)| wait)
+        .ok_or_else(|| unknown("after", "moment", name, &WAITS.map(|(name, _)| name)))
 }

@@ -1,7 +1,7 @@
 //! Statistics of traces, conversions and synthetic traces.
 
+use crate::names::{kind_of, unknown};
 use crate::{errors, guard};
-use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use serde_json::{Value, json};
 use std::path::PathBuf;
@@ -22,7 +22,7 @@ pub fn trace_formats() -> Vec<(&'static str, &'static str, bool)> {
 
 /// Trace options of a file from a dictionary: those of `workload.trace` by key.
 fn options(given: &str) -> PyResult<Options> {
-    serde_json::from_str(given).map_err(|error| PyValueError::new_err(error.to_string()))
+    serde_json::from_str(given).map_err(|error| errors::argument(error.to_string()))
 }
 
 /// Facts of the file, statistics and the model for a synthetic trace, each as JSON text.
@@ -114,7 +114,7 @@ pub fn trace_convert(
     let choices = Choices {
         format: format.map(known_format).transpose()?,
         options: options(reading)?,
-        drop: drop.iter().map(|name| known_kind(name)).collect::<PyResult<_>>()?,
+        drop: drop.iter().map(|name| kind_of("drop", name)).collect::<PyResult<_>>()?,
         round,
         sort,
         devices,
@@ -165,7 +165,7 @@ pub fn trace_imitate(
     ongoing: Option<Py<PyAny>>,
 ) -> PyResult<String> {
     let target = known_target(to)?;
-    let drop = drop.iter().map(|name| known_kind(name)).collect::<PyResult<Vec<_>>>()?;
+    let drop = drop.iter().map(|name| kind_of("drop", name)).collect::<PyResult<Vec<_>>>()?;
     let mut report = Report::new(ongoing);
     let imitated = guard::detached(py, || {
         let model = Model::parse(description, &file)?;
@@ -207,23 +207,13 @@ fn format_of(name: &str) -> Option<Format> {
 }
 
 fn known_format(name: &str) -> PyResult<Format> {
-    let names = Format::ALL.iter().map(|format| format.name());
-    format_of(name).ok_or_else(|| unknown("format", name, names))
+    let names: Vec<_> = Format::ALL.iter().map(|format| format.name()).collect();
+    format_of(name).ok_or_else(|| unknown("format", "format", name, &names))
 }
 
 fn known_target(name: &str) -> PyResult<Target> {
-    let names = Target::ALL.iter().map(|target| target.name());
-    Target::of(name).ok_or_else(|| unknown("format", name, names))
-}
-
-fn known_kind(name: &str) -> PyResult<Kind> {
-    let kind = Kind::ALL.into_iter().find(|kind| kind.name() == name);
-    kind.ok_or_else(|| unknown("kind of request", name, Kind::ALL.iter().map(|kind| kind.name())))
-}
-
-fn unknown(what: &str, name: &str, names: impl Iterator<Item = &'static str>) -> PyErr {
-    let names: Vec<&str> = names.collect();
-    PyValueError::new_err(format!("no {what} {name:?} (there are {})", names.join(", ")))
+    let names: Vec<_> = Target::ALL.iter().map(|target| target.name()).collect();
+    Target::of(name).ok_or_else(|| unknown("to", "format", name, &names))
 }
 
 /// Reports progress to Python, and keeps an exception that this raises.

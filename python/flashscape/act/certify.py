@@ -12,9 +12,11 @@ from flashscape.act import hunt, load
 from flashscape.act.search import Search
 from flashscape.act.source import Prepared, Source, prepared
 from flashscape.act.trial import Trial
+from flashscape.arguments import checks_arguments
 from flashscape.cluster import opened
 from flashscape.errors import ConfigError, FlashscapeError, Interrupted
 from flashscape.experiment import Experiment
+from flashscape.near import listed
 from flashscape.output import Directory, refuse_inputs
 from flashscape.requests import read_requests
 from flashscape.run import Silent
@@ -115,6 +117,7 @@ class _Settings:
         }
 
 
+@checks_arguments(but=("arrivals",))
 def run(
     drive: str | PathLike[str] | Mapping[str, Any] | Experiment,
     multiplier: int,
@@ -182,6 +185,7 @@ def run(
         return replace(trial, settings=settings.as_dict(start), result=result)
 
 
+@checks_arguments(but=("arrivals",))
 def search(
     drive: str | PathLike[str] | Mapping[str, Any] | Experiment,
     *,
@@ -378,8 +382,8 @@ def _settings(
     warm_up_ns = None if warm_up is None else _span("warm_up", warm_up, 0)
     _check_number("slices", slices, _SLICES_MOST)
     _check_number("threads", threads, MULTIPLIER_MOST)
-    if arrivals not in get_args(load.Arrivals):
-        raise ConfigError(f"arrivals={arrivals!r}: is neither constant nor poisson")
+    if arrivals not in (choices := get_args(load.Arrivals)):
+        raise ConfigError(f"arrivals: no choice {arrivals!r} {listed(arrivals, choices)}")
     source = Source.of(drive, overrides, seed=seed)
     return _Settings(source, time_ns, warm_up_ns, slices, threads, arrivals)
 

@@ -55,7 +55,7 @@ if TYPE_CHECKING:
 )
 @click.option(
     "--arrivals",
-    type=click.Choice(["constant", "poisson"]),
+    type=options.Choice(["constant", "poisson"]),
     default="constant",
     show_default=True,
     help="Arrival process of a stream.",

@@ -68,4 +68,4 @@ def compare(
 def _print(compared: LifetimeComparison) -> None:
     from flashscape.report import lifetimes, text
 
-    text.print_all([lifetimes.table(compared)], compared.sentences)
+    text.print_all([lifetimes.table(compared.rows)], compared.sentences)

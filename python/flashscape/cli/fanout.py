@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 @click.option("--seed", type=int, default=1, metavar="N", help="Seed of the samples. [1]")
 @click.option(
     "--over",
-    type=click.Choice(["drives", "sets", "initiators"]),
+    type=options.Choice(["drives", "sets", "initiators"]),
     help="Sources of the reads. By default drives if there are several DIR, else NVM sets, else "
     "initiators.",
 )

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 )
 @click.option(
     "--fill",
-    type=click.Choice(["random", "sequential", "empty"]),
+    type=options.Choice(["random", "sequential", "empty"]),
     default="sequential",
     show_default=True,
     help="Initial content of the drive.",

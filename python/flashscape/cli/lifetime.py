@@ -123,8 +123,7 @@ def command(
 
 
 def _print(life: Lifetime) -> None:
-    from flashscape.cli import wear_states
-    from flashscape.report import text
+    from flashscape.report import text, wear_states
 
     console = text.console()
     console.print(text.table(wear_states.table(life)))

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from flashscape.near import near
+from flashscape.near import meant, near
+from flashscape.trace import CHOICES
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -15,6 +16,20 @@ if TYPE_CHECKING:
     from flashscape.experiment import Experiment
 
     Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+class Choice(click.Choice):  # type: ignore[type-arg]
+    """One of some names; the error suggests the most similar one."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Find a name; fail with the most similar one."""
+        try:
+            return super().convert(value, param, ctx)
+        except click.BadParameter as error:
+            hint = meant(value, map(str, self.choices)).rstrip()
+            if not hint:
+                raise
+            self.fail(f"{error.message} {hint[0].upper()}{hint[1:]}", param, ctx)
 
 
 class Commands(click.Group):
@@ -132,7 +147,7 @@ def reading(command: Command) -> Command:
     for option in (
         click.option(
             "--spread",
-            type=click.Choice(["none", "uniform"]),
+            type=Choice(CHOICES["spread"]),
             help="Spread requests of equal stamps over the stamps' unit.",
         ),
         click.option(
@@ -140,17 +155,17 @@ def reading(command: Command) -> Command:
         ),
         click.option(
             "--waits",
-            type=click.Choice(["gaps", "moments"]),
+            type=Choice(CHOICES["waits"]),
             help="fio, version 2: the meaning of a wait; default: gaps.",
         ),
         click.option(
             "--time-unit",
-            type=click.Choice(["us", "ms"]),
+            type=Choice(CHOICES["time_unit"]),
             help="fio: the unit of stamps and waits; default: us.",
         ),
         click.option(
             "--event",
-            type=click.Choice(["queue", "dispatch", "complete"]),
+            type=Choice(CHOICES["event"]),
             help="blkparse: the event that is the request; default: queue.",
         ),
     ):

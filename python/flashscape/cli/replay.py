@@ -107,26 +107,26 @@ class _Described(click.ParamType):  # type: ignore[type-arg]
 @click.option("--time-scale", type=number, metavar="X", help="Stretch stamps: 2 is half as fast.")
 @click.option(
     "--disorder",
-    type=click.Choice(["refuse", "sort"]),
+    type=options.Choice(["refuse", "sort"]),
     help="Treatment of stamps that run backwards; the default depends on the format.",
 )
 @options.reading
 @click.option("--devices", type=numbers, metavar="0,1", help="Device numbers; default: all.")
 @click.option(
     "--combine",
-    type=click.Choice(["concatenate", "fold", "separate"]),
+    type=options.Choice(["concatenate", "fold", "separate"]),
     help="Mapping of several devices to one drive.",
 )
 @click.option(
     "--out-of-range",
-    type=click.Choice(["refuse", "wrap", "scale"]),
+    type=options.Choice(["refuse", "wrap", "scale"]),
     default="refuse",
     show_default=True,
     help="Treatment of addresses beyond the drive.",
 )
 @click.option(
     "--fill",
-    type=click.Choice(["random", "sequential", "empty"]),
+    type=options.Choice(["random", "sequential", "empty"]),
     default="sequential",
     show_default=True,
     help="Initial content of the drive.",

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 @click.argument("paper", required=False, metavar="[PAPER[/EXHIBIT]]")
 @click.option(
     "--profile",
-    type=click.Choice(PROFILES),
+    type=options.Choice(PROFILES),
     default="short",
     show_default=True,
     help="Minutes for a whole paper, or enough requests for p99.999.",

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from flashscape import output
 from flashscape.again import config_of, is_result
+from flashscape.arguments import checks_arguments
 from flashscape.compare import analysis, effects, wanted
 from flashscape.compare.comparison import DOCUMENT, PICTURE, Comparison
 from flashscape.compare.contrast import Contrast
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from flashscape.cluster import Where
     from flashscape.sweep import SweepObserver
 
-    Given = Experiment | Result | Mapping[str, Any] | str | PathLike[str]
+    SideOrPath = Experiment | Result | Mapping[str, Any] | str | PathLike[str]
 
 __all__ = ["Comparison", "Contrast", "Side", "compare", "inputs"]
 
@@ -46,10 +47,11 @@ class Options(NamedTuple):
     figures: Sequence[str] = ()
 
 
+@checks_arguments
 def compare(
-    a: Given,
-    b: Given,
-    *others: Given,
+    a: SideOrPath,
+    b: SideOrPath,
+    *others: SideOrPath,
     names: Sequence[str] | None = None,
     seeds: int = 1,
     alpha: float = 0.05,
@@ -168,7 +170,7 @@ def _detach(sides: Sequence[Side], store: Places) -> None:
             result.detach()
 
 
-def side_of(given: Given, *, again: bool) -> Experiment | Result:
+def side_of(given: SideOrPath, *, again: bool) -> Experiment | Result:
     """Return a side; with ``again`` the results of an earlier run become its experiment."""
     if isinstance(given, Result):
         return repeated(given) if again else given

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from flashscape import drawing, outages, output, spelling, units
+from flashscape.arguments import checks_arguments
 from flashscape.frames import to_pandas
 
 if TYPE_CHECKING:
@@ -149,6 +150,7 @@ class Comparison:
         """Return the comparison as JSON text."""
         return json.dumps(self.to_dict(), indent=2, ensure_ascii=False) + "\n"
 
+    @checks_arguments
     def save(self, path: str | PathLike[str], *, force: bool = False) -> None:
         """Write ``comparison.json`` to a directory; raise OutputError if it is in use."""
         with output.Directory.claim(path, force=force) as directory:
@@ -177,6 +179,7 @@ class Comparison:
         drawing.refuse(picture.why_not(subject))
         return picture.draw(subject)
 
+    @checks_arguments
     def draw_to(self, path: str | PathLike[str], *, force: bool = False) -> None:
         """Draw the sides' latency tails to a PNG, PDF or SVG file, as its suffix says.
 

@@ -62,8 +62,6 @@ def of(
 
     A percentile that only ``figures`` name is also compared.
     """
-    if isinstance(figures, str):
-        raise ConfigError(f"figures: {figures!r} is one text; give a list of names")
     shares = _shares(FAR) if chosen is None else percentiles.chosen(chosen)
     counted = tuple(dict.fromkeys(_resolved(each, groups, shares) for each in figures))
     # If the initiator's name has a point, the last part is still the figure.

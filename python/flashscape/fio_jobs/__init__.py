@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from flashscape.arguments import checks_arguments
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from os import PathLike
@@ -14,6 +16,7 @@ if TYPE_CHECKING:
 __all__ = ["import_fio"]
 
 
+@checks_arguments
 def import_fio(
     path: str | PathLike[str],
     drive: str,

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from flashscape import drawing, units
+from flashscape.arguments import checks_arguments
 from flashscape.errors import ConfigError, OutputError, Problem
 from flashscape.fleet import picture, wanted, words
 from flashscape.fleet.fanout import Fanout, fanout
@@ -18,6 +19,7 @@ from flashscape.fleet.nouns import NOUNS
 from flashscape.fleet.pooled import Pooled
 from flashscape.fleet.result import DOCUMENT
 from flashscape.fleet.sources import sources_of
+from flashscape.near import listed
 from flashscape.output import SUMMARY
 from flashscape.requests import how_to_log
 from flashscape.result import Result
@@ -86,6 +88,7 @@ class QueriesOver:
         )
         return picture.draw_panels(self.document["title"], tails, self.document["fanout"])
 
+    @checks_arguments
     def draw_to(self, path: str | PathLike[str], *, force: bool = False) -> None:
         """Draw to a PNG, PDF or SVG file, chosen by its suffix.
 
@@ -104,6 +107,7 @@ class QueriesOver:
         return f"<QueriesOver {len(self.sources)} {NOUNS[self.over].many}>"
 
 
+@checks_arguments(but=("over",))
 def queries_over(
     runs: Run | Iterable[Run],
     reads: int | Iterable[int],
@@ -138,9 +142,7 @@ def queries_over(
     >>> asked.fanout.rows[2]["slow_moments"]                      # doctest: +SKIP
     """
     if over is not None and (not isinstance(over, str) or over not in NOUNS):
-        raise ConfigError(f"over: {over!r} is none of {', '.join(NOUNS)}")
-    if reads is None:
-        raise ConfigError("reads: None is no list of numbers of reads; write [1, 10, 100]")
+        raise ConfigError(f"over: no choice {over!r} {listed(over, NOUNS)}")
     for name, value in (("stages", stages), ("queries", queries), ("seed", seed)):
         if isinstance(value, bool) or not isinstance(value, int) or value < 0:
             raise ConfigError(f"{name}: {value!r} is not a whole number")

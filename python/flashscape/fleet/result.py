@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from flashscape import drawing
-from flashscape.errors import FlashscapeError, OutputError, unread
+from flashscape.arguments import checks_arguments
+from flashscape.errors import ConfigError, FlashscapeError, OutputError, unread
 from flashscape.fleet import fanout as asking
 from flashscape.fleet import merged, picture, words
 from flashscape.fleet.correlation import Course, correlation
@@ -18,6 +19,7 @@ from flashscape.fleet.notes import notes
 from flashscape.fleet.spread import of_drive, spread
 from flashscape.fleet.stored_reads import StoredReads
 from flashscape.latency import KINDS, Latency
+from flashscape.near import listed
 from flashscape.sweep import Store, Sweep
 from flashscape.together import latency_of
 from flashscape.version import __version__
@@ -110,6 +112,7 @@ class Fleet:
         return json.dumps(self.document, indent=2, ensure_ascii=False) + "\n"
 
     @classmethod
+    @checks_arguments
     def load(cls, path: str | PathLike[str]) -> Fleet:
         """Read a directory that ``flashscape fleet --out`` has written; raise OutputError."""
         import polars as pl
@@ -141,8 +144,17 @@ class Fleet:
         """Title of the fleet, else of its experiment."""
         return str(self.document["title"])
 
+    @checks_arguments
     def latency(self, kind: str = "read", initiator: str | None = None) -> Latency:
-        """Return the latencies of a kind of request of all drives, pooled."""
+        """Return the latencies of a kind of request of all drives, pooled.
+
+        Raises ConfigError for an unknown kind or initiator.
+        """
+        if kind not in KINDS:
+            raise ConfigError(f"no kind {kind!r} {listed(kind, KINDS)}")
+        names = list(dict.fromkeys(each["initiator"] for each in self.document["requests"]))
+        if initiator is not None and initiator not in names:
+            raise ConfigError(f"no initiator {initiator!r} {listed(initiator, names)}")
         return _pooled(self.document, self.histogram, kind, initiator)
 
     @cached_property
@@ -174,8 +186,9 @@ class Fleet:
         """Name and reason of every drive that has failed."""
         return [(name, why) for name, why in self.document["failed"]]
 
+    @checks_arguments
     def result(self, drive: int) -> Result:
-        """Return the results of a drive by its number, from 1."""
+        """Return the results of a drive by its number, from 1; raise ConfigError or OutputError."""
         return self.sweep.result(drive)
 
     @property
@@ -188,6 +201,7 @@ class Fleet:
         drawing.refuse(picture.why_not(self.document))
         return picture.draw(self.document, {kind: self.latency(kind) for kind in KINDS})
 
+    @checks_arguments
     def draw_to(self, path: str | PathLike[str], *, force: bool = False) -> None:
         """Draw to a PNG, PDF or SVG file, chosen by its suffix.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from flashscape.arguments import checks_arguments
 from flashscape.errors import ConfigError
 from flashscape.fleet import reading, result
 from flashscape.fleet.result import DOCUMENT, PICTURE, Fleet
@@ -34,6 +35,7 @@ _TABLES = ("latency", "series")
 """Tables of each drive that are merged."""
 
 
+@checks_arguments(but=("age", "fanout", "slow_above"))
 def fleet(
     base: Experiment | Mapping[str, Any] | str | PathLike[str],
     *,
@@ -80,6 +82,7 @@ def fleet(
     return run_fleet(wanted, out=out, jobs=jobs, cluster=cluster, progress=progress)
 
 
+@checks_arguments
 def fleet_file(
     path: str | PathLike[str],
     *,

@@ -115,7 +115,7 @@ def queries(
                 fault(f"fanout.{key}", why)
         return None
     listed = [reads] if isinstance(reads, int) and not isinstance(reads, bool) else reads
-    if isinstance(listed, str) or not isinstance(listed, Sequence) or not listed:
+    if isinstance(listed, str | bytes) or not isinstance(listed, Sequence) or not listed:
         fault("fanout.reads", f"{reads!r} is no list of numbers of reads; write [1, 10, 100]")
         return None
     found = [_whole(each, "fanout.reads", READS_MOST, fault) for each in listed]

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from flashscape import drawing, units
+from flashscape.arguments import checks_arguments
 from flashscape.errors import ConfigError, OutputError, unread
 from flashscape.lifetime import picture, projection
 from flashscape.lifetime.result import DOCUMENT, Lifetime
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     import polars as pl
     from matplotlib.figure import Figure
 
-    Given = Lifetime | str | PathLike[str]
+    LifeOrPath = Lifetime | str | PathLike[str]
 
 COMPARED = "lifetimes.json"
 COMPARED_PICTURE = "lifetimes.svg"
@@ -146,6 +147,7 @@ class LifetimeComparison:
         return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
 
     @classmethod
+    @checks_arguments
     def load(cls, path: str | PathLike[str]) -> LifetimeComparison:
         """Read a directory that `flashscape compare --out` has written; raise OutputError."""
         file = Path(path)
@@ -160,6 +162,7 @@ class LifetimeComparison:
             raise OutputError(f"{file}: is damaged ({error}); compare the lives again") from error
         return cls(names, lives)
 
+    @checks_arguments
     def save(self, path: str | PathLike[str], *, force: bool = False) -> None:
         """Write ``lifetimes.json`` to a directory; raise OutputError if it is in use."""
         with Directory.claim(path, force=force) as directory:
@@ -170,6 +173,7 @@ class LifetimeComparison:
         drawing.refuse(picture.why_not())
         return picture.draw_together(dict(zip(self.labels, self.lives, strict=True)))
 
+    @checks_arguments
     def draw_to(self, path: str | PathLike[str], *, force: bool = False) -> None:
         """Draw to a PNG, PDF or SVG file, chosen by its suffix.
 
@@ -186,15 +190,16 @@ class LifetimeComparison:
     def _repr_html_(self) -> str:
         from flashscape.report import html, lifetimes
 
-        return html.tables("Projected lives", self.sentences, [lifetimes.table(self)])
+        return html.tables("Projected lives", self.sentences, [lifetimes.table(self.rows)])
 
     def __repr__(self) -> str:
         told = ", ".join(f"{row['label']} {row['tbw']:.3g} TBW" for row in self.rows)
         return f"<LifetimeComparison: {told}>"
 
 
+@checks_arguments
 def compare_lifetimes(
-    a: Given, b: Given, *others: Given, names: Sequence[str] | None = None
+    a: LifeOrPath, b: LifeOrPath, *others: LifeOrPath, names: Sequence[str] | None = None
 ) -> LifetimeComparison:
     """Compare projected lives with the first of them: bytes, cycles, and the settings that differ.
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
+from flashscape.arguments import checks_arguments
 from flashscape.lifetime import projection
 
 if TYPE_CHECKING:
@@ -95,6 +96,7 @@ class Life:
         """Bytes that hosts write while each block is erased once, for each state."""
         return [(each.cycles, each.good_bytes / each.write_amplification) for each in self.states]
 
+    @checks_arguments
     def bytes_until(self, cycles: float) -> float:
         """Return the bytes that hosts can write until so many cycles."""
         return projection.integral(self._bytes_of_a_cycle, cycles)

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from flashscape import drawing
+from flashscape.arguments import checks_arguments
 from flashscape.errors import OutputError, unread
 from flashscape.lifetime import picture, words
 from flashscape.lifetime.life import Conditions, Life, Limits
@@ -75,6 +76,7 @@ class Lifetime(Life):
         return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
 
     @classmethod
+    @checks_arguments
     def load(cls, path: str | PathLike[str]) -> Lifetime:
         """Read a directory that ``--out`` has written, or its lifetime.json; raise OutputError."""
         file = Path(path)
@@ -103,6 +105,7 @@ class Lifetime(Life):
         drawing.refuse(picture.why_not())
         return picture.draw(self)
 
+    @checks_arguments
     def draw_to(self, path: str | PathLike[str], *, force: bool = False) -> None:
         """Draw to a PNG, PDF or SVG file, chosen by its suffix.
 
@@ -110,6 +113,18 @@ class Lifetime(Life):
         :meth:`figure` does.
         """
         drawing.write(self.figure, path, force=force)
+
+    def _repr_html_(self) -> str:
+        from flashscape.report import html, wear_states
+
+        section = html.Section(
+            self.conditions.title or "Projected life",
+            " ".join(self.verdict),
+            wear_states.table(self),
+            self.notes,
+        )
+        extrapolated = " ".join(self.assumptions)
+        return html.document((), (section,), f"What is extrapolated: {extrapolated}")
 
     def __repr__(self) -> str:
         return f"<Lifetime {self.conditions.title!r}: {self.tbw:.3g} TBW, {self.dwpd:.3g} DWPD>"

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from flashscape import spelling, units
+from flashscape.arguments import checks_arguments
 from flashscape.cluster import opened
 from flashscape.errors import ConfigError, FlashscapeError, Interrupted
 from flashscape.experiment import Experiment
@@ -36,6 +37,7 @@ _YEARS_MOST = 100
 _DAYS_MOST = 36_500
 
 
+@checks_arguments
 def lifetime(
     experiment: Experiment | Mapping[str, Any] | str | PathLike[str],
     *,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from flashscape.arguments import checks_arguments
 from flashscape.imported import Imported, Key, Verdict
 
 if TYPE_CHECKING:
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
 __all__ = ["Imported", "Key", "Verdict", "import_mqsim"]
 
 
+@checks_arguments
 def import_mqsim(
     config: str | PathLike[str], workload: str | PathLike[str], scenario: int = 1
 ) -> Imported:

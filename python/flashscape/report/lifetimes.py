@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from flashscape.report.table import Rows
 
 if TYPE_CHECKING:
-    from flashscape.lifetime.comparison import LifetimeComparison
+    from collections.abc import Iterable, Mapping
 
 _ENDS = {"uber": "UBER", "wear": "wear limit", None: "no limit"}
 
 
-def table(compared: LifetimeComparison) -> Rows:
-    """Return a row for each life, with its ratio to the first."""
+def table(lives: Iterable[Mapping[str, Any]]) -> Rows:
+    """Return the rows of a comparison of lives, each with its ratio to the first."""
     head = (
         "life",
         "TBW",
@@ -37,7 +37,7 @@ def table(compared: LifetimeComparison) -> Rows:
             f"{row['write_amplification']:.2f}",
             _ENDS[row["ends_by"]],
         )
-        for row in compared.rows
+        for row in lives
     ]
     return Rows("Projected lives", head, rows, 1)
 

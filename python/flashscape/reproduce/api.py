@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from flashscape import spelling
+from flashscape.arguments import checks_arguments
 from flashscape.errors import ConfigError, StudyError
 from flashscape.near import listed
 from flashscape.reproduce import experiment_file
@@ -34,6 +35,7 @@ TRACES = "traces"
 """Default directory of traces, relative to the current one."""
 
 
+@checks_arguments
 def reproduce(
     paper: str | PathLike[str],
     *,

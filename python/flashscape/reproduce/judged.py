@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+from flashscape.arguments import checks_arguments
 from flashscape.near import listed
 from flashscape.reproduce.exhibit import blamed
 from flashscape.reproduce.outcomes import NotRun, Outcomes
@@ -73,6 +74,7 @@ class Judged:
         """Titles of the reproduced exhibits, by name."""
         return {name: self.paper.exhibits[name] for name in self._runs_of}
 
+    @checks_arguments
     def __getitem__(self, claim: str) -> CheckedClaim:
         """Return a claim by its id; raise KeyError."""
         for each in self.claims:
@@ -86,6 +88,7 @@ class Judged:
     def __len__(self) -> int:
         return len(self.claims)
 
+    @checks_arguments
     def of_exhibit(self, exhibit: str) -> list[CheckedClaim]:
         """Return the claims of an exhibit."""
         return [claim for claim in self.claims if claim.exhibit == exhibit]
@@ -123,6 +126,7 @@ class Judged:
         """Plots that can be drawn, as ``exhibit/name``."""
         return [f"{e}/{name}" for e in self._runs_of for name in self._study.exhibits[e].plots]
 
+    @checks_arguments
     def draw(self, plot: str) -> Any:
         """Draw a plot by its ``exhibit/name`` as a figure of matplotlib; raise KeyError, NotRun."""
         if plot not in self.plots:
@@ -132,6 +136,7 @@ class Judged:
         with blamed(f"the plot {plot}"):
             return draw(self._outcomes(exhibit))
 
+    @checks_arguments
     def curves(self, plot: str) -> pl.DataFrame:
         """Return the numbers that a plot shows, by its ``exhibit/name``; raise KeyError, NotRun."""
         return curves.of(self.draw(plot))

@@ -7,7 +7,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from flashscape import drawing, units
-from flashscape.errors import Interrupted
+from flashscape.arguments import checks_arguments
+from flashscape.errors import ConfigError, Interrupted
 from flashscape.frames import to_pandas
 from flashscape.result import Result
 from flashscape.sweep import rows
@@ -54,6 +55,7 @@ class Sweep:
             self._add(point)
 
     @classmethod
+    @checks_arguments
     def load(cls, path: str | PathLike[str]) -> Sweep:
         """Read the directory of a sweep, finished or not; raise OutputError."""
         store = Store.open(path)
@@ -114,10 +116,14 @@ class Sweep:
         schema = {name: types[kind] for name, kind in self._kinds.items()}
         return pl.DataFrame(self._columns, schema=schema)
 
+    @checks_arguments
     def result(self, number: int) -> Result:
-        """Return the results of a point by its number, from 1; raise OutputError if it has none."""
+        """Return the results of a point by its number, from 1.
+
+        Raises ConfigError if there is no such point, and OutputError if it has no results.
+        """
         if not 1 <= number <= len(self._points):
-            raise ValueError(f"no point {number} (there are 1 to {len(self._points)})")
+            raise ConfigError(f"no point {number} (there are 1 to {len(self._points)})")
         return Result.load(self._store.path_of(self._points[number - 1]["key"] or "none"))
 
     def over_seeds(self) -> pl.DataFrame:
@@ -141,6 +147,7 @@ class Sweep:
         # The picture may show other points.
         self._store.remove(PICTURE)
 
+    @checks_arguments
     def draw(self, percentiles: str | Iterable[float | str] | None = None) -> str | None:
         """Draw ``sweep.svg`` in the directory; return the reason if there is none, else None.
 
@@ -157,6 +164,7 @@ class Sweep:
         self._store.write(PICTURE, picture.svg(subject))
         return None
 
+    @checks_arguments
     def figure(self, percentiles: str | Iterable[float | str] | None = None) -> Figure:
         """Draw the effects of the varied paths as a figure of matplotlib, which notebooks show.
 
@@ -169,6 +177,7 @@ class Sweep:
         drawing.refuse(picture.why_not(subject))
         return picture.draw(subject)
 
+    @checks_arguments
     def draw_to(
         self,
         path: str | PathLike[str],
@@ -193,6 +202,7 @@ class Sweep:
 
         return picture.why_not(self.pictured())
 
+    @checks_arguments
     def pictured(self, percentiles: str | Iterable[float | str] | None = None) -> Subject:
         """Return the subject of the sweep's picture; raise ConfigError for unknown percentiles."""
         import polars as pl

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from flashscape import signals
+from flashscape.arguments import checks_arguments
 from flashscape.errors import ClusterError, ConfigError, OutputError
 from flashscape.sweep import reading
 from flashscape.sweep.check import Points, refuse
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from flashscape.sweep.reading import Reading
 
 
+@checks_arguments(but=("grid", "zipped", "variations", "seeds"))
 def sweep(
     base: Experiment | Mapping[str, Any] | str | PathLike[str],
     *,
@@ -116,6 +118,7 @@ def _named(
     return named
 
 
+@checks_arguments
 def sweep_file(
     path: str | PathLike[str],
     *,

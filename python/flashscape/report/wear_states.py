@@ -8,10 +8,11 @@ from flashscape import units
 from flashscape.report.table import Rows
 
 if TYPE_CHECKING:
-    from flashscape.lifetime import Lifetime, WearState
+    from flashscape.lifetime.life import Life
+    from flashscape.lifetime.state import WearState
 
 
-def table(life: Lifetime) -> Rows:
+def table(life: Life) -> Rows:
     """Return a row for each state: UBER, write amplification, and the wear that the run adds."""
     head = ("cycles", "UBER", "counted", "units lost", "bits read", "WAF", "writes", "cycles added")
     rows = [_row(each) for each in life.states]
