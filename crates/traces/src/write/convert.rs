@@ -21,8 +21,8 @@ use std::path::Path;
 /// Rows between two reports.
 const REPORT_ROWS: u64 = 1 << 16;
 
-/// A wait for the first request of at least this time is probably not intended.
-const LONG_WAIT: Span = Span::from_ns(60_000_000_000);
+/// The unit of fio's stamps. fio takes a first stamp of 0 for a missing one.
+const FIO_TICK_NS: u64 = 1_000;
 
 /// Requests to convert, and treatment of those that do not fit.
 #[derive(Clone, PartialEq, Debug, Default)]
@@ -130,7 +130,7 @@ impl Input<'_> {
             device: None,
             latest_device: None,
             renamed: BTreeSet::new(),
-            begin_ns: None,
+            shift_ns: None,
             done: Converted {
                 read: 0,
                 written: 0,
@@ -213,8 +213,8 @@ struct Run<'a> {
     latest_device: Option<u32>,
     /// Written devices, if they have names.
     renamed: BTreeSet<u32>,
-    /// The first stamp of the output.
-    begin_ns: Option<u64>,
+    /// Time that is added to the stamps of the output; known from the first request on.
+    shift_ns: Option<u64>,
     done: Converted,
 }
 
@@ -241,7 +241,7 @@ impl Run<'_> {
         }
         self.note_devices();
         self.note_new_names();
-        self.note_wait();
+        self.note_shift();
         self.sink.finish()?;
         Ok(Some(self.done))
     }
@@ -257,7 +257,10 @@ impl Run<'_> {
             self.done.dropped[kind.index()] += 1;
             return Ok(());
         }
-        let moved = Row { stamp_ns: self.moved(row.stamp_ns)?, ..row };
+        let stamp_ns = self.moved(row.stamp_ns)?;
+        let is_lost = self.target == Target::FioV3 && stamp_ns < FIO_TICK_NS;
+        let shift_ns = *self.shift_ns.get_or_insert(if is_lost { FIO_TICK_NS } else { 0 });
+        let moved = Row { stamp_ns: stamp_ns.saturating_add(shift_ns), ..row };
         let fitting = if self.choices.round { self.target.rounded(moved) } else { moved };
         let lack = self.target.lacks(&fitting).or_else(|| self.lacks_beside_others(&fitting));
         if let Some(lack) = lack {
@@ -265,7 +268,6 @@ impl Run<'_> {
             return Ok(());
         }
         self.latest_ns = fitting.stamp_ns;
-        self.begin_ns.get_or_insert(fitting.stamp_ns);
         self.watch_names(fitting.device);
         self.done.rounded += u64::from(fitting != moved);
         self.done.written += 1;
@@ -340,14 +342,14 @@ impl Run<'_> {
         ));
     }
 
-    /// A replay by fio begins at 0, not at the first stamp.
-    fn note_wait(&mut self) {
-        let begin = Span::from_ns(self.begin_ns.unwrap_or(0));
-        if self.target == Target::FioV3 && begin >= LONG_WAIT {
-            self.done.notes.push(format!(
-                "the first stamp is {begin}, which a replay by fio waits for; --rebase lets \
-                 stamps count from the first request"
-            ));
+    /// Says that stamps were moved.
+    fn note_shift(&mut self) {
+        if self.shift_ns.is_some_and(|shift| shift > 0) {
+            self.done.notes.push(
+                "all stamps are 1 us later: fio takes a stamp of 0 for none, and drops the gap \
+                 behind it"
+                    .to_owned(),
+            );
         }
     }
 

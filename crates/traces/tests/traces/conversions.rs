@@ -432,13 +432,37 @@ fn numbers_that_become_names_are_noted() {
     let msr = notes(&input, Target::Msr);
     assert!(msr.len() == 1 && msr[0].contains(": 0 = trace_0, 3 = trace_3;"), "{msr:?}");
     let fio = notes(&input, Target::FioV3);
-    assert!(fio.len() == 1 && fio[0].contains(": 0 = device0, 3 = device3;"), "{fio:?}");
+    assert!(fio.len() == 2 && fio[0].contains(": 0 = device0, 3 = device3;"), "{fio:?}");
     assert_eq!(notes(&input, Target::Spc), [""; 0]);
-    // A replay by fio waits for the first stamp: an hour here.
+    // fio begins with the first request, whatever its stamp.
     let late = folder.file("late", "3600000000000 0 0 8 1\n");
-    let fio = notes(&late, Target::FioV3);
-    assert!(fio.len() == 1 && fio[0].contains("--rebase"), "{fio:?}");
-    assert_eq!(notes(&late, Target::Msr), [""; 0]);
+    assert_eq!(notes(&late, Target::FioV3), [""; 0]);
+}
+
+/// fio takes a stamp of 0 for none, and drops the gap behind it.
+#[test]
+fn a_log_for_fio_has_no_stamp_of_0() {
+    let folder = Folder::new("shifted");
+    let rows = "2500000 0 0 8 1\n4000000 0 8 8 1\n";
+    for (name, text, rebase, expected) in [
+        ("late", rows, false, [2_500, 4_000]),
+        ("rebased", rows, true, [1, 1_501]),
+        ("zero", "0 0 0 8 1\n1500000 0 8 8 1\n", false, [1, 1_501]),
+    ] {
+        let (input, output) = (folder.file(name, text), folder.0.join("out"));
+        let choices = Choices { rebase, ..forced(Format::Mqsim) };
+        let done = convert(&input, &output, Target::FioV3, &choices, &mut |_| true);
+        let notes = done.unwrap().unwrap().notes;
+        let log = std::fs::read_to_string(&output).unwrap();
+        let stamps: Vec<u64> = log
+            .lines()
+            .filter(|line| line.contains("read"))
+            .map(|line| line.split(' ').next().unwrap().parse().unwrap())
+            .collect();
+        assert_eq!(stamps, expected, "{name}");
+        let is_shifted = notes.iter().any(|note| note.contains("all stamps are 1 us later"));
+        assert_eq!(is_shifted, expected[0] == 1, "{name}: {notes:?}");
+    }
 }
 
 #[cfg(unix)]
