@@ -262,6 +262,74 @@ def test_coarse_stamps_are_told_and_may_be_taken_apart(flashscape, tmp_path):
     assert found.statistics["arrivals"]["simultaneous_share"] == 0
 
 
+def test_a_log_without_waits_has_the_same_remedy_in_info_and_in_a_replay(flashscape, tmp_path):
+    (tmp_path / "still.log").write_text(
+        "fio version 2 iolog\nx add\nx open\nx read 0 4096\nx write 4096 4096\nx close\n"
+    )
+    told = flashscape("trace", "info", "still.log").out
+    assert "all requests have one stamp: replay with --closed, or they come at once" in told
+    replayed = flashscape("replay", "still.log", "--drive=atc19")
+    assert "--closed" in replayed.out + replayed.err
+    assert "spread" not in told + replayed.out + replayed.err
+
+
+def rows(time: float, address: int, length: int, count: int = 100) -> str:
+    """Return requests of 4 KiB, 1 ms apart, in these units, in columns as of DiskSim."""
+    return "".join(
+        f"{n * 1e-3 / time:.6f} 0 {n * 7919 % 4096 * 4096 // address} {4096 // length} {n % 2}\n"
+        for n in range(count)
+    )
+
+
+@pytest.mark.parametrize(
+    ("units", "said", "options"),
+    [
+        ((1e-3, 1, 1), "lengths count sectors of 512 B there", ["--block-size=1 B"]),
+        ((1e-3, 512, 1), "lengths count sectors of 512 B there", ["--length-unit=1 B"]),
+        ((1, 512, 512), "stamps count ms there", ["--time-unit=s"]),
+        ((1, 1, 1), "stamps count ms there", ["--time-unit=s", "--block-size=1 B"]),
+    ],
+)
+def test_units_that_cannot_be_right_are_refused_with_options(
+    flashscape, tmp_path, units, said, options
+):
+    (tmp_path / "a.txt").write_text(rows(*units))
+    (tmp_path / "right.txt").write_text(rows(1e-3, 512, 512))
+    expected = fs.trace.info(tmp_path / "right.txt")
+    assert expected.notes[:1] != ["doubtful"]
+    for command in (["trace", "info", "a.txt"], ["replay", "a.txt", "--drive=atc19"]):
+        refused = flashscape(*command)
+        assert refused.status == 2
+        assert said in refused.err
+        assert options[0].replace("=1 B", " '1 B'").replace("=", " ") in refused.err
+    told = flashscape("trace", "info", "a.txt", *options, "--json", "-")
+    assert told.status == 0, told.err
+    found = json.loads(told.out)
+    assert found["requests"] == expected.requests
+    assert found["bytes"] == expected.bytes
+    assert found["span_ns"] == expected.span_ns
+    # A format that is named is read, with a warning.
+    named = flashscape("trace", "info", "a.txt", "--format=disksim")
+    assert named.status == 0
+    assert "doubtful" in named.out
+
+
+def test_a_cut_file_may_end_before_its_last_line(flashscape, tmp_path):
+    whole = rows(1e-3, 512, 512, 50)
+    (tmp_path / "cut.txt").write_text(whole + "50.000000 0 12")
+    for command in (["trace", "info"], ["replay", "--drive=atc19"]):
+        refused = flashscape(*command, "cut.txt")
+        assert refused.status == 2
+        assert "cut.txt:51" in refused.err
+        assert "--truncated end" in refused.err
+    ended = flashscape("trace", "info", "cut.txt", "--truncated=end")
+    assert ended.status == 0
+    assert "passed over: 1 line, the first 51: the last line, where the file was cut" in ended.out
+    assert fs.trace.info(tmp_path / "cut.txt", truncated="end").requests == 50
+    replayed = flashscape("replay", "cut.txt", "--drive=atc19", "--truncated=end")
+    assert replayed.status == 0, replayed.err
+
+
 def test_convert_and_describe_take_the_readers_options(flashscape, tmp_path):
     (tmp_path / "log").write_text(FIO)
     ended = flashscape("trace", "convert", "log", "out", "--to=mqsim", "--time-unit=ms")

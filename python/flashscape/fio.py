@@ -171,20 +171,28 @@ def _of_workload(workload: dict[str, Any]) -> dict[str, str]:
 
 
 def _access(workload: dict[str, Any]) -> dict[str, str]:
-    """Return ``rw``, ``rwmixread`` and ``bs``, each if it describes the workload completely."""
+    """Return ``rw``, ``bs`` and the like, each if it describes the workload completely."""
     options: dict[str, str] = {}
     shares = {kind: _percent(share) for kind, share in (workload.get("mix") or {}).items()}
     if (reads := workload.get("reads")) is not None:
         shares = {"read": _percent(reads), "write": 100 - _percent(reads)}
     asked = {kind: share for kind, share in shares.items() if share}
-    is_sequential = (workload.get("addresses") or {}).get("pattern") == "sequential"
+    pattern = (workload.get("addresses") or {}).get("pattern", "uniform")
+    is_sequential = pattern == "sequential"
     names = {("read",): "read", ("write",): "write", ("trim",): "trim", ("read", "write"): "rw"}
     if (rw := names.get(tuple(sorted(asked)))) is not None:
         options["rw"] = rw if is_sequential else f"rand{rw}"
         if rw == "rw":
             options["rwmixread"] = f"{asked['read']:g}"
-    if isinstance(size := workload.get("size", _SIZE), str):
-        options["bs"] = str(units.size_of(size))
+        if pattern == "uniform":
+            options["norandommap"] = "1"
+    size = workload.get("size", _SIZE)
+    sizes = [size.get("read"), size.get("write")] if isinstance(size, dict) else [size]
+    fixed = [str(units.size_of(each)) for each in sizes if isinstance(each, str)]
+    if len(fixed) == len(sizes):
+        options["bs"] = ",".join(fixed)
+    if (every := workload.get("flush_every")) is not None:
+        options["fsync"] = str(every)
     return options
 
 

@@ -31,9 +31,10 @@ VERSION = _flashscape.trace_description_version()
 
 CHOICES = {
     "event": ("queue", "dispatch", "complete"),
-    "time_unit": ("us", "ms"),
+    "time_unit": ("ns", "us", "ms", "s"),
     "waits": ("gaps", "moments"),
     "spread": ("none", "uniform"),
+    "truncated": ("refuse", "end"),
 }
 """Choices of the options that resolve ambiguities of formats."""
 
@@ -113,7 +114,8 @@ class TraceInfo:
     @property
     def notes(self) -> list[str]:
         """Notes on the figures; those about the file come first."""
-        return [*_remarks(self.file), *_coarse(self.file["stamps"]), *self.statistics["notes"]]
+        coarse = _coarse(self.file["stamps"], self.requests, self.span_ns)
+        return [*_remarks(self.file), *coarse, *self.statistics["notes"]]
 
     @property
     def passed_over(self) -> dict[str, int]:
@@ -183,15 +185,21 @@ def _remarks(file: dict[str, Any]) -> list[str]:
         f"{p['reason']}"
         for p in file["passed_over"]
     )
-    return [*(f"read as: {note}" for note in file["read_as"]), *passed]
+    doubtful = (f"doubtful: {doubt}" for doubt in file["doubts"])
+    return [*(f"read as: {note}" for note in file["read_as"]), *doubtful, *passed]
 
 
-def _coarse(stamps: dict[str, Any]) -> list[str]:
-    if not stamps["coarse"] or stamps["spread"]:
+def _coarse(stamps: dict[str, Any], requests: int, span_ns: int) -> list[str]:
+    """Return a note on stamps that say little about arrivals, as a replay has it."""
+    if stamps["spread"]:
+        return []
+    if requests > 1 and span_ns == 0:
+        return ['all requests have one stamp: replay with mode = "closed", or they come at once']
+    if not stamps["coarse"]:
         return []
     unit = units.duration(stamps["unit_ns"])
     at_once = f"up to {stamps['most_at_once']:,} requests come at once"
-    return [f"stamps are whole multiples of {unit}: {at_once}; spread = uniform takes them apart"]
+    return [f'stamps are whole multiples of {unit}: {at_once}; spread = "uniform" takes them apart']
 
 
 def _reading(
@@ -199,7 +207,9 @@ def _reading(
     time_unit: str | None,
     waits: str | None,
     block_size: str | None,
+    length_unit: str | None,
     spread: str | None,
+    truncated: str | None,
 ) -> str:
     """Return the reader's options besides the format; options that are not given are left out."""
     told = {
@@ -207,7 +217,9 @@ def _reading(
         "time_unit": time_unit,
         "waits": waits,
         "block_bytes": None if block_size is None else _bytes("block_size", block_size),
+        "length_bytes": None if length_unit is None else _bytes("length_unit", length_unit),
         "spread": spread,
+        "truncated": truncated,
     }
     given = {key: value for key, value in told.items() if value is not None}
     for name, choices in CHOICES.items():
@@ -236,14 +248,17 @@ def info(
     time_unit: str | None = None,
     waits: str | None = None,
     block_size: str | None = None,
+    length_unit: str | None = None,
     spread: str | None = None,
+    truncated: str | None = None,
     memory: str = MEMORY,
     ongoing: Callable[[int, float], object] | None = None,
 ) -> TraceInfo:
     """Measure a trace; raise TraceError if it is missing, damaged or ambiguous.
 
-    ``event``, ``time_unit``, ``waits``, ``block_size`` and ``spread`` resolve ambiguities of its
-    format, as in ``workload.trace``; options that mean nothing for the format are refused.
+    ``event``, ``time_unit``, ``waits``, ``block_size``, ``length_unit`` and ``spread`` resolve
+    ambiguities of its format, as in ``workload.trace``; options that mean nothing for the format
+    are refused. ``truncated="end"`` ends a file that was cut before its last line.
     ``memory`` is for the footprint. ``ongoing`` is called with
     the number of requests read and the share of the file, and may raise to end it.
     """
@@ -251,7 +266,7 @@ def info(
     texts = _flashscape.trace_info(
         Path(path),
         format=format,
-        reading=_reading(event, time_unit, waits, block_size, spread),
+        reading=_reading(event, time_unit, waits, block_size, length_unit, spread, truncated),
         memory_bytes=_bytes("memory", memory),
         ongoing=ongoing,
     )
@@ -270,7 +285,9 @@ def convert(
     time_unit: str | None = None,
     waits: str | None = None,
     block_size: str | None = None,
+    length_unit: str | None = None,
     spread: str | None = None,
+    truncated: str | None = None,
     drop: Iterable[str] = (),
     round: bool = False,
     sort: bool = False,
@@ -286,7 +303,7 @@ def convert(
 
     An ``out`` that ends in .gz or .zst is compressed. Raises TraceError if the format
     cannot express something, unless ``drop`` or ``round`` allows the loss; then there is
-    no output. ``event`` to ``spread`` are as for ``info``.
+    no output. ``event`` to ``truncated`` are as for ``info``.
     The window from ``start_ns`` to ``end_ns`` counts from the first stamp.
     """
     refuse_inputs([out], [path])
@@ -296,7 +313,7 @@ def convert(
         Path(out),
         to,
         format=format,
-        reading=_reading(event, time_unit, waits, block_size, spread),
+        reading=_reading(event, time_unit, waits, block_size, length_unit, spread, truncated),
         drop=list(drop),
         round=round,
         sort=sort,

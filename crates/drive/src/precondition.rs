@@ -350,7 +350,7 @@ impl Addresses {
         }
         let workload = WorkloadConfig {
             name: "precondition".into(),
-            size: Some(host::config::SizeConfig::Fixed(Size::from_bytes(unit_bytes))),
+            size: Some(host::config::SizeConfig::fixed(Size::from_bytes(unit_bytes))),
             addresses: Some(config.addresses.clone()),
             reads: Some(settings::Share::from_percent(0)),
             ..WorkloadConfig::default()

@@ -25,8 +25,18 @@ enum Pattern {
     Sequential { cursor: u64 },
     Strided { cursor: u64, stride: u64 },
     Uniform,
+    Shuffled(Shuffle),
     Zipf { ranks: Zipf, scatter: Option<Scatter> },
     Zones(Zones),
+}
+
+/// Passes over all places, each in a random order of its own.
+#[derive(Clone, Debug)]
+struct Shuffle {
+    places: u64,
+    order: Scatter,
+    /// Places of this pass that have had their turn.
+    done: u64,
 }
 
 /// Zones of a region with a share of the accesses each, uniform inside.
@@ -51,6 +61,7 @@ impl Addresses {
                 Pattern::Strided { cursor: 0, stride: stride.bytes() }
             }
             AddressConfig::Uniform {} => Pattern::Uniform,
+            AddressConfig::Shuffled {} => Pattern::Shuffled(Shuffle::new(places)),
             AddressConfig::Zipf { theta, scatter } => Pattern::Zipf {
                 ranks: Zipf::new(places, theta),
                 scatter: scatter.then(|| Scatter::new(places)),
@@ -73,6 +84,7 @@ impl Addresses {
             Pattern::Uniform => self.stream.below(places),
             Pattern::Sequential { cursor } => step(cursor, bytes.div_ceil(self.align), places),
             Pattern::Strided { cursor, stride } => step(cursor, *stride / self.align, places),
+            Pattern::Shuffled(shuffle) => shuffle.next(&mut self.stream).min(places - 1),
             Pattern::Zipf { ranks, scatter } => {
                 let place = ranks.draw(&mut self.stream) - 1;
                 scatter.map_or(place, |scatter| scatter.of(place)).min(places - 1)
@@ -100,6 +112,23 @@ fn step(cursor: &mut u64, advance: u64, places: u64) -> u64 {
     let place = if *cursor < places { *cursor } else { 0 };
     *cursor = place + advance;
     place
+}
+
+impl Shuffle {
+    fn new(places: u64) -> Self {
+        // The first pass draws its order when it begins.
+        Self { places, order: Scatter::new(places), done: places }
+    }
+
+    #[inline]
+    fn next(&mut self, stream: &mut Stream) -> u64 {
+        if self.done == self.places {
+            self.order = Scatter::drawn(self.places, stream);
+            self.done = 0;
+        }
+        self.done += 1;
+        self.order.of(self.done - 1)
+    }
 }
 
 impl Zones {

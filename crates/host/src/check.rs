@@ -2,16 +2,17 @@
 //! contents of a trace are found after its survey.
 
 use crate::config::{
-    AddressConfig, ExponentialSize, SizeConfig, StopConfig, TraceConfig, TraceMode, WorkloadConfig,
+    AddressConfig, AlignConfig, ArrivalConfig, ArrivalProcess, ExponentialSize, SizeConfig, Sizing,
+    StopConfig, TraceConfig, TraceMode, WorkloadConfig,
 };
 use crate::depth::QueueDepth;
 use crate::mix::shares;
 use crate::placement::foreign_settings;
 use crate::region::Region;
 use crate::sizes::{largest, round_up_to};
-use crate::synthetic::{align, size};
+use crate::synthetic::{align_of, asks_for, differs_by_kind, sizing_of};
 use settings::{Share, Size};
-use traces::{Fault, SECTOR_BYTES};
+use traces::{Fault, Kind, SECTOR_BYTES};
 
 /// Largest deviation of a sum of shares from 100 %, for rounding in the file: 33.33 % three times
 /// is refused.
@@ -90,19 +91,57 @@ fn check_region(region: Region, (namespace, of): (Region, &str), faults: &mut Fa
 
 fn check_synthetic(config: &WorkloadConfig, region: Region, faults: &mut Faults) {
     check_mix(config, faults);
-    let sized = size(config);
-    if check_size(&sized, faults) {
-        check_room(largest(&sized, region.bytes), region, faults);
+    let shares = shares(config);
+    let never_writes = config.flush_every.is_some() && shares[Kind::Write.index()] == 0.0;
+    faults.when(never_writes, "flush_every", "has no meaning: the workload writes nothing");
+    faults.when(config.flush_every == Some(0), "flush_every", "must be at least 1");
+    match &config.size {
+        Some(SizeConfig::ByKind(by_kind)) => {
+            for kind in Kind::ALL.into_iter().filter(|kind| asks_for(&shares, *kind)) {
+                let name = kind.name();
+                let problem =
+                    format!("missing; size differs by kind, and there are requests of kind {name}");
+                faults.when(by_kind.of(kind).is_none(), &format!("size.{name}"), &problem);
+            }
+            for (kind, sizing) in by_kind.given() {
+                check_sizing(sizing, &format!("size.{}", kind.name()), region, faults);
+            }
+        }
+        _ => check_sizing(sizing_of(config, Kind::Read), "size", region, faults),
     }
-    if let Some(align) = config.align {
-        faults.sectors(align.bytes(), "align");
+    match &config.align {
+        None => {}
+        Some(AlignConfig::All(align)) => faults.sectors(align.bytes(), "align"),
+        Some(AlignConfig::ByKind(by_kind)) => {
+            faults.when(by_kind.is_empty(), "align", "names no kind; write { read = \"4 KiB\" }");
+            for (kind, align) in by_kind.given() {
+                faults.sectors(align.bytes(), &format!("align.{}", kind.name()));
+            }
+        }
     }
     if let Some(addresses) = &config.addresses {
-        check_addresses(addresses, align(config), region, faults);
+        check_addresses(addresses, &aligns(config, &shares), region, faults);
     }
-    let is_open = config.arrivals.is_some();
-    let thinks = is_open && config.think_time.is_some();
+    check_pace(config, faults);
+}
+
+/// Alignment of each kind that has an own one, or of all.
+fn aligns(config: &WorkloadConfig, shares: &[f64; 5]) -> Vec<u64> {
+    if !differs_by_kind(config) {
+        return vec![align_of(config, Kind::Read)];
+    }
+    let kinds = Kind::ALL.into_iter().filter(|kind| asks_for(shares, *kind));
+    kinds.map(|kind| align_of(config, kind)).collect()
+}
+
+fn check_pace(config: &WorkloadConfig, faults: &mut Faults) {
+    let thinks = config.arrivals.is_some() && config.think_time.is_some();
     faults.when(thinks, "think_time", "has no meaning with arrivals; remove one of the two");
+    let is_random = |arrivals: &ArrivalConfig| {
+        arrivals.process != ArrivalProcess::Constant && arrivals.phase.is_some()
+    };
+    let problem = "has a meaning for constant gaps only; remove it";
+    faults.when(config.arrivals.as_ref().is_some_and(is_random), "arrivals.phase", problem);
     let never_on = config.bursts.as_ref().is_some_and(|bursts| bursts.on.span().is_zero());
     faults.when(never_on, "bursts.on", "a burst needs a length");
 }
@@ -131,59 +170,52 @@ fn check_sum(sum: f64, key: &str, faults: &mut Faults) {
     faults.when(is_wrong, key, &format!("the shares add up to {percent} %, not to 100 %"));
 }
 
-/// Refuses requests that are larger than their region.
-fn check_room(bytes: u64, region: Region, faults: &mut Faults) {
+/// Refuses unsound sizes, and requests that are larger than their region.
+fn check_sizing(sizing: &Sizing, key: &str, region: Region, faults: &mut Faults) {
+    let before = faults.0.len();
+    match sizing {
+        Sizing::Fixed(size) => faults.sectors(size.bytes(), key),
+        Sizing::List(list) if list.is_empty() => {
+            faults.when(true, key, "the list is empty; write { size, share } entries");
+        }
+        Sizing::List(list) => {
+            for (index, entry) in list.iter().enumerate() {
+                faults.sectors(entry.size.bytes(), &format!("{key}[{index}].size"));
+            }
+            check_sum(list.iter().map(|entry| entry.share.fraction()).sum(), key, faults);
+        }
+        Sizing::Exponential(config) => check_exponential(config, key, faults),
+    }
+    if faults.0.len() == before {
+        check_room(largest(sizing, region.bytes), key, region, faults);
+    }
+}
+
+fn check_room(bytes: u64, key: &str, region: Region, faults: &mut Faults) {
     // An empty region is a fault of its own.
     let is_wrong = region.bytes > 0 && bytes > region.bytes;
     let (bytes, region) = (Size::from_bytes(bytes), Size::from_bytes(region.bytes));
     let problem = format!("a request of {bytes} does not fit into the region of {region}");
-    faults.when(is_wrong, "size", &problem);
+    faults.when(is_wrong, key, &problem);
 }
 
-/// True if the sizes are sound.
-fn check_size(config: &SizeConfig, faults: &mut Faults) -> bool {
-    let before = faults.0.len();
-    match config {
-        SizeConfig::Fixed(size) => faults.sectors(size.bytes(), "size"),
-        SizeConfig::List(list) if list.is_empty() => {
-            faults.when(true, "size", "the list is empty; write { size, share } entries");
-        }
-        SizeConfig::List(list) => {
-            for (index, entry) in list.iter().enumerate() {
-                faults.sectors(entry.size.bytes(), &format!("size[{index}].size"));
-            }
-            check_sum(list.iter().map(|entry| entry.share.fraction()).sum(), "size", faults);
-        }
-        SizeConfig::Exponential(config) => check_exponential(config, faults),
-    }
-    faults.0.len() == before
-}
-
-fn check_exponential(config: &ExponentialSize, faults: &mut Faults) {
-    faults.when(config.mean.bytes() == 0, "size.mean", "must be more than 0 B");
+fn check_exponential(config: &ExponentialSize, key: &str, faults: &mut Faults) {
+    faults.when(config.mean.bytes() == 0, &format!("{key}.mean"), "must be more than 0 B");
     let unit = round_up_to(config);
-    faults.sectors(unit, "size.round_up_to");
+    faults.sectors(unit, &format!("{key}.round_up_to"));
     let is_odd = |max: Size| max.bytes() == 0 || unit == 0 || !max.bytes().is_multiple_of(unit);
     let unit = Size::from_bytes(unit);
     let problem = format!("must be a multiple of round_up_to ({unit}) and more than 0 B");
-    faults.when(config.max.is_some_and(is_odd), "size.max", &problem);
+    faults.when(config.max.is_some_and(is_odd), &format!("{key}.max"), &problem);
 }
 
-fn check_addresses(config: &AddressConfig, align: u64, region: Region, faults: &mut Faults) {
+fn check_addresses(config: &AddressConfig, aligns: &[u64], region: Region, faults: &mut Faults) {
     match *config {
-        AddressConfig::Sequential {} | AddressConfig::Uniform {} | AddressConfig::Jesd219 {} => {}
-        AddressConfig::Strided { stride } => {
-            let is_odd = stride.bytes() == 0 || align == 0 || !stride.bytes().is_multiple_of(align);
-            let align = Size::from_bytes(align);
-            let problem = format!("must be a multiple of align ({align}) and more than 0 B");
-            faults.when(is_odd, "addresses.stride", &problem);
-            let stays = region.bytes > 0 && stride.bytes() >= region.bytes;
-            let region = Size::from_bytes(region.bytes);
-            let problem = format!(
-                "is not less than the region ({region}): all requests would begin at one place"
-            );
-            faults.when(stays && !is_odd, "addresses.stride", &problem);
-        }
+        AddressConfig::Sequential {}
+        | AddressConfig::Uniform {}
+        | AddressConfig::Shuffled {}
+        | AddressConfig::Jesd219 {} => {}
+        AddressConfig::Strided { stride } => check_stride(stride, aligns, region, faults),
         AddressConfig::Zipf { theta, .. } => {
             let is_wrong = !(0.0..=THETA_MAX).contains(&theta);
             faults.when(is_wrong, "addresses.theta", "must lie between 0 (uniform) and 3");
@@ -199,10 +231,26 @@ fn check_addresses(config: &AddressConfig, align: u64, region: Region, faults: &
     }
 }
 
+fn check_stride(stride: Size, aligns: &[u64], region: Region, faults: &mut Faults) {
+    let is_odd =
+        |align: &u64| stride.bytes() == 0 || *align == 0 || !stride.bytes().is_multiple_of(*align);
+    if let Some(align) = aligns.iter().copied().find(is_odd) {
+        let align = Size::from_bytes(align);
+        let problem = format!("must be a multiple of align ({align}) and more than 0 B");
+        return faults.when(true, "addresses.stride", &problem);
+    }
+    let stays = region.bytes > 0 && stride.bytes() >= region.bytes;
+    let region = Size::from_bytes(region.bytes);
+    let problem =
+        format!("is not less than the region ({region}): all requests would begin at one place");
+    faults.when(stays, "addresses.stride", &problem);
+}
+
 fn check_trace(config: &WorkloadConfig, trace: &TraceConfig, faults: &mut Faults) {
     for (is_given, key) in [
         (config.reads.is_some(), "reads"),
         (config.mix.is_some(), "mix"),
+        (config.flush_every.is_some(), "flush_every"),
         (config.size.is_some(), "size"),
         (config.align.is_some(), "align"),
         (config.addresses.is_some(), "addresses"),
@@ -232,8 +280,10 @@ fn check_settings(trace: &TraceConfig, faults: &mut Faults) {
     for fault in trace.format.map_or(Vec::new(), |format| foreign_settings(trace, format)) {
         faults.when(true, &fault.key, &fault.problem);
     }
-    let is_empty = trace.block_size.is_some_and(|size| size.bytes() == 0);
-    faults.when(is_empty, "trace.block_size", "must be more than 0 B");
+    for (key, size) in [("block_size", trace.block_size), ("length_unit", trace.length_unit)] {
+        let is_empty = size.is_some_and(|size| size.bytes() == 0);
+        faults.when(is_empty, &format!("trace.{key}"), "must be more than 0 B");
+    }
 }
 
 fn check_stop(stop: Option<&StopConfig>, faults: &mut Faults) {

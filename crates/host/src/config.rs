@@ -2,13 +2,14 @@
 //! synthetic or fed from a trace. A missing key is `None` here, so that a key that has no meaning
 //! beside another can be refused instead of being ignored; `check.rs` does that.
 
+use crate::by_kind::ByKind;
 use crate::depth::QueueDepth;
 use crate::either::text_or_table;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use settings::{Extent, Frequency, Share, Size, Time};
 use std::path::PathBuf;
-use traces::{Event, Format, Options, Spread, TimeUnit, Waits};
+use traces::{Event, Format, Kind, Options, Spread, TimeUnit, Truncated, Waits};
 
 /// One initiator: its requests, their rate and its end.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -48,14 +49,22 @@ pub struct WorkloadConfig {
     /// Shares of the kinds of request; they add up to 100 %.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mix: Option<MixConfig>,
-    /// Bytes per request: fixed, a list with shares, or exponential. Default: `4 KiB`.
+    /// A flush follows each n-th write, as with fio's `fsync`. It takes no slot of `arrivals` and no
+    /// think time. Default: no such flushes.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
+    pub flush_every: Option<u64>,
+    /// Bytes per request: fixed, a list with shares, or exponential; or such sizes for each kind.
+    /// Kinds with sizes of their own also have an alignment and a cursor of their own. Default:
+    /// `4 KiB`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<SizeForms>")]
     pub size: Option<SizeConfig>,
     /// Alignment: requests begin at multiples of this, counted from the start of the region;
-    /// `addresses` also chooses in this unit. Default: the smallest request (as fio's
-    /// `blockalign`).
+    /// `addresses` also chooses in this unit. Either one for all kinds, or one for each. Default:
+    /// the smallest request (as fio's `blockalign`), of a kind if `size` differs by kind.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub align: Option<Size>,
+    pub align: Option<AlignConfig>,
     /// Pattern of the addresses. Default: `{ pattern = "uniform" }`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub addresses: Option<AddressConfig>,
@@ -141,9 +150,100 @@ pub struct MixConfig {
 }
 
 /// Bytes per request, multiples of 512 B.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(untagged, try_from = "SizeForms")]
+pub enum SizeConfig {
+    /// The same sizes for all kinds.
+    All(Sizing),
+    /// Sizes of each kind: `{ read = "4 KiB", write = "64 KiB" }`.
+    ByKind(ByKind<Sizing>),
+}
+
+impl SizeConfig {
+    /// The same size for all requests.
+    pub fn fixed(size: Size) -> Self {
+        Self::All(Sizing::Fixed(size))
+    }
+
+    /// The sizes of a kind; nothing if they are missing.
+    pub fn of(&self, kind: Kind) -> Option<&Sizing> {
+        match self {
+            Self::All(sizing) => Some(sizing),
+            Self::ByKind(by_kind) => by_kind.of(kind),
+        }
+    }
+
+    /// All given sizes.
+    pub fn sizings(&self) -> Vec<&Sizing> {
+        match self {
+            Self::All(sizing) => vec![sizing],
+            Self::ByKind(by_kind) => by_kind.given().map(|(_, sizing)| sizing).collect(),
+        }
+    }
+}
+
+/// Forms in which a file writes the sizes of a workload.
+#[derive(Clone, Debug, PartialEq, JsonSchema)]
+#[serde(untagged)]
+pub enum SizeForms {
+    /// Always the same: `"4 KiB"`.
+    Fixed(Size),
+    /// One of several: `[{ size = "4 KiB", share = "80 %" }, …]`.
+    List(Vec<SizeShare>),
+    /// Exponentially distributed, or sizes of each kind.
+    Table(SizeTable),
+}
+
+/// Exponentially distributed sizes, `{ mean = "8 KiB" }`, or sizes of each kind of request,
+/// `{ read = "4 KiB", write = "64 KiB" }`.
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SizeTable {
+    /// Mean before rounding.
+    pub mean: Option<Size>,
+    /// Unit to whose multiples sizes are rounded up. Default: `4 KiB`.
+    pub round_up_to: Option<Size>,
+    /// Largest size; larger draws are cut to it. Default: 32 means, which one draw in 10^14
+    /// exceeds, or the region if that is smaller.
+    pub max: Option<Size>,
+    /// Bytes per read.
+    pub read: Option<Sizing>,
+    /// Bytes per write.
+    pub write: Option<Sizing>,
+    /// Bytes per trim.
+    pub trim: Option<Sizing>,
+    /// Bytes per write-zeroes.
+    pub write_zeroes: Option<Sizing>,
+}
+
+impl TryFrom<SizeForms> for SizeConfig {
+    type Error = &'static str;
+
+    fn try_from(forms: SizeForms) -> Result<Self, &'static str> {
+        let table = match forms {
+            SizeForms::Fixed(size) => return Ok(Self::All(Sizing::Fixed(size))),
+            SizeForms::List(list) => return Ok(Self::All(Sizing::List(list))),
+            SizeForms::Table(table) => table,
+        };
+        let SizeTable { mean, round_up_to, max, read, write, trim, write_zeroes } = table;
+        let by_kind = ByKind { read, write, trim, write_zeroes };
+        match mean {
+            Some(mean) if by_kind.is_empty() => {
+                Ok(Self::All(Sizing::Exponential(ExponentialSize { mean, round_up_to, max })))
+            }
+            None if round_up_to.or(max).is_none() && !by_kind.is_empty() => {
+                Ok(Self::ByKind(by_kind))
+            }
+            _ => Err("needs either mean (exponential sizes), or sizes of kinds such as \
+                      { read = \"4 KiB\", write = \"64 KiB\" }"),
+        }
+    }
+}
+
+/// Sizes of requests of a kind, multiples of 512 B.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(untagged)]
-pub enum SizeConfig {
+pub enum Sizing {
     /// Always the same: `"4 KiB"`.
     Fixed(Size),
     /// One of several: `[{ size = "4 KiB", share = "80 %" }, …]`.
@@ -177,8 +277,18 @@ pub struct ExponentialSize {
     pub max: Option<Size>,
 }
 
+/// Alignment of requests, a multiple of 512 B.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[serde(untagged)]
+pub enum AlignConfig {
+    /// The same for all kinds: `"4 KiB"`.
+    All(Size),
+    /// One for each kind: `{ read = "4 KiB", write = "64 KiB" }`.
+    ByKind(ByKind<Size>),
+}
+
 /// Pattern of the addresses. All kinds of request of an initiator share one pattern and one
-/// cursor; a request never crosses the end of the region.
+/// cursor, unless `size` or `align` differs by kind; a request never crosses the end of the region.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "pattern", rename_all = "kebab-case", deny_unknown_fields)]
 #[schemars(extend("x-meant" = [["random", "uniform"], ["zipfian", "zipf"], ["hotcold", "hot-cold"]]))]
@@ -194,6 +304,9 @@ pub enum AddressConfig {
     },
     /// Every place with equal probability.
     Uniform {},
+    /// Every place once, in a random order, then again in another order, as fio's random addresses
+    /// without `norandommap`.
+    Shuffled {},
     /// The place of rank k with probability proportional to k^-theta.
     Zipf {
         /// The exponent, from 0 (uniform) to 3; 0.99 is YCSB's.
@@ -227,13 +340,26 @@ pub struct ArrivalConfig {
     pub process: ArrivalProcess,
     /// Mean number of requests per second (during a burst, if there are bursts).
     pub rate: Frequency,
+    /// Constant gaps: the time of the first request. Default: `start`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub phase: Option<Phase>,
+}
+
+/// Time of the first request of constant gaps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Phase {
+    /// The start of the workload: workloads of one rate send their requests at the same times.
+    Start,
+    /// A random part of a gap later, drawn from the seed and the workload's name.
+    Random,
 }
 
 /// Distribution of the gaps between arrivals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ArrivalProcess {
-    /// Equal gaps; the first request comes at once.
+    /// Equal gaps; `phase` tells when the first request comes.
     Constant,
     /// Exponential gaps.
     Poisson,
@@ -309,15 +435,22 @@ pub struct TraceConfig {
     /// blkparse: the event that counts as the request. Default: `queue`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub event: Option<Event>,
-    /// fio: the unit of stamps (version 3) and waits (version 2). Default: `us`.
+    /// The unit of stamps, and of the waits of fio's version 2, if it is not that of the format.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub time_unit: Option<TimeUnit>,
     /// fio version 2: the meaning of a wait. Default: `gaps`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub waits: Option<Waits>,
-    /// SPC: size of the blocks in which addresses are given. Default: `512 B`.
+    /// The unit of addresses, if it is not that of the format; also of lengths, except of SPC.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub block_size: Option<Size>,
+    /// The unit of lengths. Default: that of addresses, or that of the format if its lengths and
+    /// addresses have different ones.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub length_unit: Option<Size>,
+    /// Treatment of a file whose end was cut. Default: `refuse`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub truncated: Option<Truncated>,
     /// The device numbers to replay. Default: all.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub devices: Option<Vec<u32>>,
@@ -342,7 +475,9 @@ impl TraceConfig {
             time_unit: self.time_unit,
             waits: self.waits,
             block_bytes: self.block_size.map(|size| size.bytes()),
+            length_bytes: self.length_unit.map(|size| size.bytes()),
             spread: self.spread,
+            truncated: self.truncated,
         }
     }
 }
@@ -398,8 +533,14 @@ pub enum OutOfRange {
 }
 
 text_or_table! {
-    SizeConfig: "a size such as \"4 KiB\", a list of { size, share }, or { mean, round_up_to, max }" {
+    SizeForms: "a size such as \"4 KiB\", a list of { size, share }, { mean, round_up_to, max }, or sizes of kinds such as { read, write }" {
+        text => Fixed, list => List, table => Table,
+    }
+    Sizing: "a size such as \"4 KiB\", a list of { size, share }, or { mean, round_up_to, max }" {
         text => Fixed, list => List, table => Exponential,
+    }
+    AlignConfig: "a size such as \"4 KiB\", or one for each kind such as { read, write }" {
+        text => All, table => ByKind,
     }
     ThinkConfig: "a time such as \"100 us\", or { mean = \"100 us\" }" {
         text => Fixed, table => Exponential,

@@ -9,6 +9,7 @@
 mod addresses;
 mod arrivals;
 mod bursts;
+mod by_kind;
 mod check;
 pub mod config;
 mod depth;
@@ -25,6 +26,7 @@ mod source;
 mod synthetic;
 mod zipf;
 
+pub use by_kind::ByKind;
 pub use config::{Priority, WorkloadConfig};
 pub use depth::QueueDepth;
 pub use error::{ConfigError, HostError};

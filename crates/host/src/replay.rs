@@ -156,8 +156,7 @@ impl Pace {
         streams: Streams,
     ) -> Self {
         if trace.mode == TraceMode::Closed {
-            let stream = streams.stream(&format!("workload.{}.arrivals", config.name));
-            return Self::Closed(Arrivals::new(config, stream));
+            return Self::Closed(Arrivals::new(config, streams));
         }
         let start = config.start.map_or(0, |start| start.span().as_ns());
         Self::Stamps(Stamps {

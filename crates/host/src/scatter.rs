@@ -1,8 +1,10 @@
-//! A fixed permutation of `0..n` that spreads neighbours: it places the hot addresses of a skewed
-//! workload.
+//! Permutations of `0..n` that spread neighbours.
 //!
-//! It depends on `n` alone, neither on the seed nor on the workload's name, so two initiators on
-//! one region have the same hot places.
+//! The fixed one places the hot addresses of a skewed workload. It depends on `n` alone, neither on
+//! the seed nor on the workload's name, so two initiators on one region have the same hot places.
+//! Drawn ones give the order of a pass over all places.
+
+use engine::Stream;
 
 /// A pseudo-random permutation of `0..n`.
 #[derive(Clone, Copy, Debug)]
@@ -12,6 +14,8 @@ pub struct Scatter {
     mask: u64,
     /// Half of the bits, rounded up: the shift by which a round folds them down.
     shift: u32,
+    /// Added before each round: zero in the fixed permutation.
+    keys: [u64; 4],
 }
 
 /// Odd multipliers, one per round: the 64-bit constants of the finalisers of SplitMix64 and
@@ -20,14 +24,26 @@ const ROUNDS: [u64; 4] =
     [0x9e37_79b9_7f4a_7c15, 0xbf58_476d_1ce4_e5b9, 0x94d0_49bb_1331_11eb, 0xff51_afd7_ed55_8ccd];
 
 impl Scatter {
-    /// The permutation of `0..n`.
+    /// The fixed permutation of `0..n`.
     ///
     /// # Panics
     /// If `n` is 0 or above 2^63.
     pub fn new(n: u64) -> Self {
+        Self::with_keys(n, [0; 4])
+    }
+
+    /// A permutation of `0..n` that is drawn from `stream`.
+    ///
+    /// # Panics
+    /// If `n` is 0 or above 2^63.
+    pub fn drawn(n: u64, stream: &mut Stream) -> Self {
+        Self::with_keys(n, ROUNDS.map(|_| stream.bits()))
+    }
+
+    fn with_keys(n: u64, keys: [u64; 4]) -> Self {
         assert!(n > 0 && n <= 1 << 63, "a permutation of {n} places");
         let mask = n.next_power_of_two() - 1;
-        Self { n, mask, shift: mask.count_ones().div_ceil(2).max(1) }
+        Self { n, mask, shift: mask.count_ones().div_ceil(2).max(1), keys }
     }
 
     /// Image of `place`.
@@ -47,8 +63,8 @@ impl Scatter {
 
     /// A permutation of `0..=mask`: each step has an inverse.
     fn stir(&self, place: u64) -> u64 {
-        ROUNDS.iter().fold(place, |x, odd| {
-            let x = x.wrapping_add(odd >> 32).wrapping_mul(*odd) & self.mask;
+        ROUNDS.iter().zip(self.keys).fold(place, |x, (odd, key)| {
+            let x = x.wrapping_add(odd >> 32).wrapping_add(key).wrapping_mul(*odd) & self.mask;
             x ^ (x >> self.shift)
         })
     }

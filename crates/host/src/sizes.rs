@@ -1,7 +1,7 @@
 //! Sizes of requests.
 
 use crate::addresses::threshold;
-use crate::config::{ExponentialSize, SizeConfig, SizeShare};
+use crate::config::{ExponentialSize, SizeShare, Sizing};
 use engine::Stream;
 use settings::Size;
 
@@ -32,11 +32,11 @@ const MEANS_MAX: u64 = 32;
 
 impl Sizes {
     /// The sizes of `config`, at most `region_bytes`, drawn from `stream`.
-    pub fn new(config: &SizeConfig, region_bytes: u64, stream: Stream) -> Self {
+    pub fn new(config: &Sizing, region_bytes: u64, stream: Stream) -> Self {
         let distribution = match config {
-            SizeConfig::Fixed(size) => Distribution::Fixed(size.bytes()),
-            SizeConfig::List(list) => Distribution::List(cumulative(list)),
-            SizeConfig::Exponential(config) => Distribution::Exponential {
+            Sizing::Fixed(size) => Distribution::Fixed(size.bytes()),
+            Sizing::List(list) => Distribution::List(cumulative(list)),
+            Sizing::Exponential(config) => Distribution::Exponential {
                 mean: config.mean.bytes() as f64,
                 unit: round_up_to(config),
                 max: largest_exponential(config, region_bytes),
@@ -65,20 +65,20 @@ impl Sizes {
 }
 
 /// The size of the smallest request that `config` can draw.
-pub(crate) fn smallest(config: &SizeConfig) -> u64 {
+pub(crate) fn smallest(config: &Sizing) -> u64 {
     match config {
-        SizeConfig::Fixed(size) => size.bytes(),
-        SizeConfig::List(list) => list.iter().map(|entry| entry.size.bytes()).min().unwrap_or(0),
-        SizeConfig::Exponential(config) => round_up_to(config),
+        Sizing::Fixed(size) => size.bytes(),
+        Sizing::List(list) => list.iter().map(|entry| entry.size.bytes()).min().unwrap_or(0),
+        Sizing::Exponential(config) => round_up_to(config),
     }
 }
 
 /// The size of the largest request that `config` can draw in a region.
-pub(crate) fn largest(config: &SizeConfig, region_bytes: u64) -> u64 {
+pub(crate) fn largest(config: &Sizing, region_bytes: u64) -> u64 {
     match config {
-        SizeConfig::Fixed(size) => size.bytes(),
-        SizeConfig::List(list) => list.iter().map(|entry| entry.size.bytes()).max().unwrap_or(0),
-        SizeConfig::Exponential(config) => largest_exponential(config, region_bytes),
+        Sizing::Fixed(size) => size.bytes(),
+        Sizing::List(list) => list.iter().map(|entry| entry.size.bytes()).max().unwrap_or(0),
+        Sizing::Exponential(config) => largest_exponential(config, region_bytes),
     }
 }
 
@@ -118,7 +118,7 @@ mod tests {
     use engine::Streams;
     use settings::Share;
 
-    fn draw(config: &SizeConfig, count: usize) -> Vec<u64> {
+    fn draw(config: &Sizing, count: usize) -> Vec<u64> {
         let mut sizes = Sizes::new(config, 1 << 40, Streams::new(floor::seed(21)).stream("sizes"));
         (0..count).map(|_| sizes.next()).collect()
     }
@@ -127,7 +127,7 @@ mod tests {
     fn the_sheet_of_atc_2008_has_1_582_pages_in_the_mean() {
         let mean = Size::from_bytes(8 * 512);
         let config = ExponentialSize { mean, round_up_to: None, max: None };
-        let sizes = draw(&SizeConfig::Exponential(config), 400_000);
+        let sizes = draw(&Sizing::Exponential(config), 400_000);
         assert!(sizes.iter().all(|bytes| *bytes > 0 && bytes % 4096 == 0));
         let pages = sizes.iter().sum::<u64>() as f64 / 4096.0 / sizes.len() as f64;
         // Rounded up an exponential is geometric: mean 1 / (1 - 1/e), sigma
@@ -142,7 +142,7 @@ mod tests {
     fn larger_draws_are_cut() {
         let (mean, max) = (Size::from_bytes(8192), Some(Size::from_bytes(16_384)));
         let config = ExponentialSize { mean, round_up_to: None, max };
-        let sizes = draw(&SizeConfig::Exponential(config), 1_000);
+        let sizes = draw(&Sizing::Exponential(config), 1_000);
         assert_eq!(sizes.iter().max(), Some(&16_384));
     }
 
@@ -152,7 +152,7 @@ mod tests {
             size: Size::from_bytes(bytes),
             share: Share::from_percent(percent),
         };
-        let list = SizeConfig::List(vec![entry(4096, 60), entry(512, 0), entry(65_536, 40)]);
+        let list = Sizing::List(vec![entry(4096, 60), entry(512, 0), entry(65_536, 40)]);
         let sizes = draw(&list, 100_000);
         let small = sizes.iter().filter(|bytes| **bytes == 4096).count() as f64;
         // Sigma is sqrt(100000 * 0.24), about 155.

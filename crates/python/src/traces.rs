@@ -66,6 +66,7 @@ fn facts(path: &std::path::Path, measured: &Measured) -> Value {
         },
         "passed_over": passed(&measured.remarks),
         "read_as": measured.remarks.notes,
+        "doubts": measured.remarks.doubts,
         "device_names": measured.remarks.names,
     })
 }
@@ -138,6 +139,7 @@ pub fn trace_convert(
         "rounded": done.rounded,
         "passed_over": passed(&done.remarks),
         "read_as": done.remarks.notes,
+        "doubts": done.remarks.doubts,
         "notes": done.notes,
     });
     Ok(figures.to_string())

@@ -2,9 +2,11 @@
 //!
 //! A format fits if it parses every row of the sample. Whole numbers in five columns fit both
 //! MQSim (ns) and DiskSim (ms). A reading with a mean gap between requests of more than ten
-//! seconds is then ruled out. If that does not leave exactly one format, the user must name it.
+//! seconds is then ruled out. If that does not leave exactly one format, or if its units cannot be
+//! right, the user must name it.
 
 use super::options::Options;
+use super::plausible::{Doubt, GAP_MAX_NS, Sample};
 use super::read::Format;
 use super::remarks::Passed;
 use super::rows::Rows;
@@ -17,9 +19,12 @@ const SAMPLE_ROWS: u64 = 1_000;
 /// Lines in the sample, if most of them are no rows.
 const SAMPLE_LINES: u64 = 100_000;
 
-/// The largest plausible mean gap: beyond it a reading is taken to be in the wrong unit. Traces
-/// of drives have gaps of microseconds to milliseconds.
-const GAP_MAX_NS: u64 = 10_000_000_000;
+/// Rows in the sample if the first of them look as if they were in other units: they may be
+/// unlike the rest.
+const DOUBTED_ROWS: u64 = 100_000;
+
+/// Beginning of the error about a file whose units are doubtful.
+pub(crate) const READS_AS: &str = "it reads as";
 
 /// The format of a file and the reason for it.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -37,8 +42,9 @@ struct Attempt {
     /// Lines that could be parsed, rows among them.
     lines: u64,
     passed: Vec<Passed>,
-    first_ns: u64,
-    last_ns: u64,
+    sample: Sample,
+    /// Units that cannot be right.
+    doubts: Vec<Doubt>,
     fault: Option<TraceError>,
 }
 
@@ -52,11 +58,11 @@ pub(crate) fn detect(path: &Path, options: &Options) -> Result<Detection, TraceE
         [] if attempts.iter().any(|attempt| attempt.fault.is_none()) => Err(empty(path, &[])),
         [] => Err(nothing_fits(path, attempts)),
         [only] if only.rows == 0 => Err(empty(path, &only.passed)),
-        [only] => Ok(Detection {
-            format: only.format,
-            reason: format!("by its first {} rows, which are of no other format", only.rows),
-        }),
-        _ => choose(path, &fitting),
+        [only] => {
+            let first = only.rows.min(SAMPLE_ROWS);
+            only.chosen(path, format!("by its first {first} rows, which are of no other format"))
+        }
+        _ => choose(path, &fitting, options),
     }
 }
 
@@ -82,8 +88,8 @@ impl Attempt {
             rows: 0,
             lines: 0,
             passed: Vec::new(),
-            first_ns: 0,
-            last_ns: 0,
+            sample: Sample::NONE,
+            doubts: Vec::new(),
             fault: None,
         };
         let mut rows = match Rows::open_with(path, format, options) {
@@ -92,36 +98,59 @@ impl Attempt {
             Err(fault) => return Ok(Self { fault: Some(fault), ..attempt }),
         };
         attempt.has_header = rows.has_header();
-        while attempt.rows < SAMPLE_ROWS && rows.line() < SAMPLE_LINES {
-            match rows.next() {
-                Ok(Some(row)) => {
-                    if attempt.rows == 0 {
-                        attempt.first_ns = row.stamp_ns;
-                    }
-                    attempt.last_ns = row.stamp_ns;
-                    attempt.rows += 1;
-                }
-                Ok(None) => break,
-                Err(fault) => {
-                    attempt.fault = Some(fault);
-                    break;
-                }
-            }
+        attempt.take(&mut rows, SAMPLE_ROWS);
+        if attempt.fault.is_none() && attempt.is_doubted(&rows) {
+            attempt.take(&mut rows, DOUBTED_ROWS);
+            attempt.doubts = rows.doubts().into_iter().filter(|doubt| doubt.is_strong).collect();
         }
+        attempt.sample = *rows.sample();
         attempt.passed = rows.passed();
         attempt.lines =
             attempt.rows + attempt.passed.iter().map(|passed| passed.lines).sum::<u64>();
         Ok(attempt)
     }
 
+    /// Reads on to this many rows.
+    fn take(&mut self, rows: &mut Rows, most: u64) {
+        while self.rows < most && rows.line() < SAMPLE_LINES {
+            match rows.next() {
+                Ok(Some(_)) => self.rows += 1,
+                Ok(None) => break,
+                Err(fault) => {
+                    self.fault = Some(fault);
+                    break;
+                }
+            }
+        }
+    }
+
+    fn is_doubted(&self, rows: &Rows) -> bool {
+        rows.doubts().iter().any(|doubt| doubt.is_strong)
+    }
+
     /// The mean gap between the rows of the sample.
     fn gap_ns(&self) -> u64 {
-        self.last_ns.saturating_sub(self.first_ns) / (self.rows - 1).max(1)
+        self.sample.gap_ns()
+    }
+
+    /// The detected format, unless its units cannot be right.
+    fn chosen(&self, path: &Path, reason: String) -> Result<Detection, TraceError> {
+        let format = self.format;
+        if self.doubts.is_empty() {
+            return Ok(Detection { format, reason });
+        }
+        let told: Vec<&str> = self.doubts.iter().map(|doubt| doubt.told.as_str()).collect();
+        let problem = format!(
+            "{READS_AS} {} {reason}, but a unit is doubtful:\n  {}",
+            format.title(),
+            told.join("\n  ")
+        );
+        Err(TraceError { file: path.to_owned(), line: None, problem })
     }
 }
 
 /// Chooses among the formats that fit, if their units of time allow it.
-fn choose(path: &Path, fitting: &[&Attempt]) -> Result<Detection, TraceError> {
+fn choose(path: &Path, fitting: &[&Attempt], options: &Options) -> Result<Detection, TraceError> {
     let (plausible, ruled_out): (Vec<&Attempt>, Vec<&Attempt>) =
         fitting.iter().partition(|attempt| attempt.gap_ns() <= GAP_MAX_NS);
     let reading = |a: &&Attempt| {
@@ -130,11 +159,17 @@ fn choose(path: &Path, fitting: &[&Attempt]) -> Result<Detection, TraceError> {
     let readings = |of: &[&Attempt]| of.iter().map(reading).collect::<Vec<_>>().join(" or ");
     if let [only] = plausible[..] {
         let reason = format!("it reads as {}, hardly as {}", reading(&only), readings(&ruled_out));
-        return Ok(Detection { format: only.format, reason });
+        return only.chosen(path, reason);
+    }
+    if let (Some(unit), [first, ..]) = (options.time_unit, &plausible[..]) {
+        let reason =
+            format!("with stamps in {}, {} is alike", unit.sign(), readings(&plausible[1..]));
+        return first.chosen(path, reason);
     }
     let names: Vec<String> = fitting.iter().map(|a| format!("{:?}", a.format.name())).collect();
     let problem = format!(
-        "the format is ambiguous: whole numbers that read as {}; say which: format = {}",
+        "the format is ambiguous: whole numbers that read as {}; say which: format = {}, with \
+         time_unit if stamps count another unit",
         readings(fitting),
         names.join(" or ")
     );

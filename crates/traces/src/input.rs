@@ -48,6 +48,11 @@ impl<'a> Input<'a> {
         Spreading::open(self.path, self.format, &self.options, slack_ns, unit_ns)
     }
 
+    /// The unit of the stamps in nanoseconds, as far as format and options fix it.
+    pub fn stamp_unit_ns(&self) -> u64 {
+        self.format.stamp_unit_ns(&self.options)
+    }
+
     /// True if rows of equal stamps are spread.
     pub fn spreads(&self) -> bool {
         self.options.spread == Some(Spread::Uniform)

@@ -30,7 +30,11 @@ pub(crate) struct Lines {
     number: u64,
     /// Position of that line in the buffer.
     last: usize,
+    /// True if that line has no end.
+    is_open: bool,
     ended: bool,
+    /// True if compressed data that end too early are the end of the file.
+    may_be_cut: bool,
 }
 
 enum Input {
@@ -59,8 +63,9 @@ impl Compression {
 }
 
 impl Lines {
-    /// Opens a file; its first bytes, not its name, tell if it is compressed.
-    pub fn open(path: &Path) -> Result<Self, TraceError> {
+    /// Opens a file; its first bytes, not its name, tell if it is compressed. If it `may_be_cut`,
+    /// compressed data that end too early are its end.
+    pub fn open(path: &Path, may_be_cut: bool) -> Result<Self, TraceError> {
         let (file, line) = (path.to_owned(), None);
         let (input, place) = match Input::open(path) {
             Ok(opened) => opened,
@@ -70,9 +75,20 @@ impl Lines {
         };
         let length = place.metadata().map_or(0, |file| file.len());
         let buffer = vec![0; BUFFER_BYTES];
-        let (begin, end, number, last, ended) = (0, 0, 0, 0, false);
-        let mut lines =
-            Self { file, input, place, length, buffer, begin, end, number, last, ended };
+        let mut lines = Self {
+            file,
+            input,
+            place,
+            length,
+            buffer,
+            begin: 0,
+            end: 0,
+            number: 0,
+            last: 0,
+            is_open: false,
+            ended: false,
+            may_be_cut,
+        };
         while lines.end < LOOKED_AT && !lines.ended {
             lines.refill()?;
         }
@@ -100,6 +116,7 @@ impl Lines {
             if self.ended {
                 self.begin = self.end;
                 self.last = begin;
+                self.is_open = true;
                 self.number += u64::from(begin < self.end);
                 let line = &self.buffer[begin..self.end];
                 let line = if self.number == 1 { without_mark(line) } else { line };
@@ -107,6 +124,13 @@ impl Lines {
             }
             self.refill()?;
         }
+    }
+
+    /// The line returned last, without its end.
+    pub fn last(&self) -> &[u8] {
+        let line = &self.buffer[self.last..self.begin];
+        let line = line.strip_suffix(b"\n").unwrap_or(line);
+        if self.number == 1 { without_mark(line) } else { line }
     }
 
     /// Makes the line returned last the next one.
@@ -120,6 +144,27 @@ impl Lines {
     /// The number of the line returned last, counted from 1.
     pub fn number(&self) -> u64 {
         self.number
+    }
+
+    /// True if the line returned last has no line end.
+    pub fn is_open(&self) -> bool {
+        self.is_open
+    }
+
+    /// True if nothing but blanks follows the line returned last. The lines are then at their end.
+    pub fn is_last(&mut self) -> bool {
+        loop {
+            if !self.buffer[self.begin..self.end].iter().all(u8::is_ascii_whitespace) {
+                return false;
+            }
+            if self.ended {
+                return true;
+            }
+            self.begin = self.end;
+            if self.refill().is_err() {
+                return false;
+            }
+        }
     }
 
     /// Path of the file.
@@ -145,7 +190,7 @@ impl Lines {
     /// Reads on to the end of a compressed file, where its checksum is: damage often first shows
     /// as faulty rows.
     pub fn verify(path: &Path) -> Result<(), TraceError> {
-        let mut lines = Self::open(path)?;
+        let mut lines = Self::open(path, false)?;
         if lines.compression().is_none() {
             return Ok(());
         }
@@ -171,6 +216,7 @@ impl Lines {
             Ok(0) => self.ended = true,
             Ok(bytes) => self.end += bytes,
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) if self.may_be_cut && is_early_end(&error) => self.ended = true,
             Err(error) => return Err(self.error(self.reading_problem(&error))),
         }
         Ok(())
@@ -181,8 +227,11 @@ impl Lines {
             return format!("cannot be read: {error}");
         };
         let name = compression.name();
-        if error.kind() == io::ErrorKind::UnexpectedEof {
-            return format!("the {name} data end too early: the file was cut; download it again");
+        if is_early_end(error) {
+            return format!(
+                "the {name} data end too early: the file was cut; download it again, or end the \
+                 trace there with truncated = \"end\""
+            );
         }
         if [gzip::TRAILING, zst::TRAILING].contains(&error.to_string().as_str()) {
             return format!(
@@ -197,6 +246,11 @@ impl Lines {
     fn error(&self, problem: String) -> TraceError {
         TraceError { file: self.file.clone(), line: Some(self.number + 1), problem }
     }
+}
+
+/// True if compressed data end before their end.
+fn is_early_end(error: &io::Error) -> bool {
+    error.kind() == io::ErrorKind::UnexpectedEof
 }
 
 fn without_mark(line: &[u8]) -> &[u8] {

@@ -13,6 +13,7 @@ impl Options {
             ("time_unit", self.time_unit.is_some()),
             ("waits", self.waits.is_some()),
             ("block_size", self.block_bytes.is_some()),
+            ("length_unit", self.length_bytes.is_some()),
         ];
         let known = format.description().settings;
         let is_foreign = |(key, is_given): &(&str, bool)| *is_given && !known.contains(key);
@@ -23,8 +24,10 @@ impl Options {
     pub(crate) fn check(&self, path: &Path, format: Format) -> Result<(), TraceError> {
         let fault = |key: &&str| format!("{key} {}", Self::no_meaning(key, format));
         let mut faults: Vec<String> = self.foreign_to(format).iter().map(fault).collect();
-        if self.block_bytes == Some(0) {
-            faults.push("block_size must be more than 0 B".to_owned());
+        for (key, bytes) in [("block_size", self.block_bytes), ("length_unit", self.length_bytes)] {
+            if bytes == Some(0) {
+                faults.push(format!("{key} must be more than 0 B"));
+            }
         }
         if faults.is_empty() {
             return Ok(());

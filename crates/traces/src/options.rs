@@ -10,14 +10,18 @@ use serde::{Deserialize, Serialize};
 pub struct Options {
     /// blkparse: the event that counts as the request. Default: queue.
     pub event: Option<Event>,
-    /// fio: the unit of stamps and waits. Default: us.
+    /// The unit of stamps, and of fio's waits. Default: that of the format.
     pub time_unit: Option<TimeUnit>,
     /// fio version 2: the meaning of a wait. Default: gaps.
     pub waits: Option<Waits>,
-    /// SPC: bytes of the blocks in which addresses are given. Default: 512.
+    /// Bytes of the unit of addresses; also of lengths, except of SPC. Default: that of the format.
     pub block_bytes: Option<u64>,
+    /// Bytes of the unit of lengths. Default: that of addresses, or that of the format.
+    pub length_bytes: Option<u64>,
     /// Any format: treatment of rows with equal stamps. Default: none.
     pub spread: Option<Spread>,
+    /// Any format: treatment of a file whose end was cut. Default: refuse.
+    pub truncated: Option<Truncated>,
 }
 
 /// Event of a request that sets the time of its replay.
@@ -36,10 +40,24 @@ pub enum Event {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum TimeUnit {
+    /// Nanoseconds.
+    Ns,
     /// Microseconds.
     Us,
     /// Milliseconds.
     Ms,
+    /// Seconds.
+    S,
+}
+
+/// Treatment of a file whose end was cut.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Truncated {
+    /// An error that names the line.
+    Refuse,
+    /// The trace ends with the last whole line.
+    End,
 }
 
 /// Meaning of the waits of a log.
@@ -64,19 +82,26 @@ pub enum Spread {
 }
 
 impl TimeUnit {
+    /// Every unit, from the smallest.
+    pub(crate) const ALL: [Self; 4] = [Self::Ns, Self::Us, Self::Ms, Self::S];
+
     /// The unit in nanoseconds.
     pub(crate) const fn ns(self) -> u64 {
         match self {
+            Self::Ns => 1,
             Self::Us => 1_000,
             Self::Ms => 1_000_000,
+            Self::S => 1_000_000_000,
         }
     }
 
     /// The unit's sign.
     pub(crate) const fn sign(self) -> &'static str {
         match self {
+            Self::Ns => "ns",
             Self::Us => "us",
             Self::Ms => "ms",
+            Self::S => "s",
         }
     }
 }

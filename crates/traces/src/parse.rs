@@ -42,11 +42,13 @@ pub(crate) trait Parse {
 macro_rules! each_line_is_a_row {
     ($parse:path) => {
         /// The format's parser.
-        pub(crate) struct Parser;
+        pub(crate) struct Parser {
+            scale: $crate::units::Scale,
+        }
 
         impl $crate::parse::Parse for Parser {
-            fn new(_: &$crate::options::Options) -> Self {
-                Self
+            fn new(options: &$crate::options::Options) -> Self {
+                Self { scale: DESCRIPTION.units.scale(options) }
             }
 
             #[inline]
@@ -54,7 +56,7 @@ macro_rules! each_line_is_a_row {
                 &mut self,
                 line: &[u8],
             ) -> Result<$crate::parse::Outcome, $crate::columns::Fault> {
-                $parse(line).map($crate::parse::Outcome::Row)
+                $parse(line, &self.scale).map($crate::parse::Outcome::Row)
             }
         }
     };

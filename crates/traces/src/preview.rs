@@ -34,7 +34,7 @@ impl Preview {
         tell: &mut dyn FnMut(Progress) -> bool,
     ) -> Result<Option<Self>, TraceError> {
         let mut rows = input.rows()?;
-        let unit_ns = input.format.description().stamp_unit_ns;
+        let unit_ns = input.stamp_unit_ns();
         let mut repeats = Repeats::new();
         let mut found = Self {
             first_ns: u64::MAX,

@@ -18,6 +18,8 @@ pub struct Remarks {
     pub passed: Vec<Passed>,
     /// Choices and interpretations of the reader that could be different.
     pub notes: Vec<String>,
+    /// Units that are hardly right, with the options that tell the right ones.
+    pub doubts: Vec<String>,
     /// The names of devices 0, 1, …; none if the trace numbers them itself.
     pub names: Vec<String>,
 }

@@ -2,6 +2,7 @@
 
 use super::columns::{Fault, Separator, What};
 use crate::command::{Command, Kind};
+use crate::units::Units;
 
 /// The unit of addresses in many formats, in bytes.
 pub const SECTOR_BYTES: u64 = 512;
@@ -40,6 +41,8 @@ pub(crate) struct Description {
     pub passes: &'static [&'static str],
     /// The keys of the configuration that have a meaning for this format alone.
     pub settings: &'static [&'static str],
+    /// Units in which its columns count, unless options say otherwise.
+    pub units: Units,
 }
 
 impl Description {
@@ -54,6 +57,7 @@ impl Description {
         columns: &[],
         passes: &[],
         settings: &[],
+        units: Units::TOLD,
     };
 }
 
@@ -77,6 +81,9 @@ impl Header {
             && rest.next().is_none()
     }
 }
+
+/// The keys of a format whose stamps, addresses and lengths may have other units.
+pub(crate) const ALL_UNITS: &[&str] = &["time_unit", "block_size", "length_unit"];
 
 /// A command with a range; a fault is charged to `column`, which holds the length.
 #[inline]

@@ -2,8 +2,9 @@
 
 use super::columns::{Fault, What, shown, trim};
 use super::lines::{Compression, Lines};
-use super::options::Options;
+use super::options::{Options, Truncated};
 use super::parse::Outcome;
+use super::plausible::{Doubt, Sample};
 use super::read::{AnyParser, Format};
 use super::remarks::{Passed, Remarks};
 use super::row::{Header, Row};
@@ -21,19 +22,30 @@ pub(crate) struct Rows {
     has_header: bool,
     /// By the index of the reason.
     passed: Vec<Passed>,
+    options: Options,
+    /// True if the trace ends before a last line that was cut.
+    ends_early: bool,
+    sample: Sample,
 }
+
+/// Reason for passing over a last line.
+const CUT: &str = "the last line, where the file was cut";
 
 impl Rows {
     /// Opens a file in a format and reads its header, if the format has one.
     pub fn open_with(path: &Path, format: Format, options: &Options) -> Result<Self, TraceError> {
         let nothing = |reason: &&'static str| Passed { reason, lines: 0, first_line: 0 };
+        let ends_early = options.truncated == Some(Truncated::End);
         let mut rows = Self {
-            lines: Lines::open(path)?,
+            lines: Lines::open(path, ends_early)?,
             format,
             parser: AnyParser::new(format, options),
             second: None,
             has_header: false,
             passed: format.description().passes.iter().map(nothing).collect(),
+            options: *options,
+            ends_early,
+            sample: Sample::NONE,
         };
         match format.description().header {
             Header::None => {}
@@ -46,12 +58,25 @@ impl Rows {
     /// The next row, or nothing after the last.
     #[inline]
     pub fn next(&mut self) -> Result<Option<Row>, TraceError> {
+        let row = self.read()?;
+        if let Some(row) = &row {
+            self.sample.add(row);
+        }
+        Ok(row)
+    }
+
+    #[inline]
+    fn read(&mut self) -> Result<Option<Row>, TraceError> {
         if self.second.is_some() {
             return Ok(self.second.take());
         }
         loop {
             let Some(line) = self.lines.next()? else { return Ok(None) };
-            match self.parser.parse(line) {
+            let parsed = self.parser.parse(line);
+            if self.ends_early && self.is_cut(parsed.is_err()) {
+                return Ok(None);
+            }
+            match parsed {
                 Ok(Outcome::Row(row)) => return Ok(Some(row)),
                 Ok(Outcome::Pass(reason)) => {
                     let passed = &mut self.passed[reason as usize];
@@ -65,13 +90,33 @@ impl Rows {
                     return Ok(Some(Row { command: crate::command::Command::FLUSH, ..row }));
                 }
                 Ok(Outcome::Frame) => {}
-                Err(_) if trim(line).is_empty() => {}
-                Err(fault) => {
-                    let problem = describe(fault, line, self.format);
-                    return Err(self.error(problem));
-                }
+                Err(_) if trim(self.lines.last()).is_empty() => {}
+                Err(fault) => return Err(self.fault(fault)),
             }
         }
+    }
+
+    /// True if the line read last is the last of the file and was cut: it has no line end, or
+    /// it `is_faulty`. It is then passed over.
+    fn is_cut(&mut self, is_faulty: bool) -> bool {
+        let is_blank = trim(self.lines.last()).is_empty();
+        if is_blank || !(self.lines.is_open() || is_faulty && self.lines.is_last()) {
+            return false;
+        }
+        self.passed.push(Passed { reason: CUT, lines: 1, first_line: self.lines.number() });
+        true
+    }
+
+    /// The error of a faulty line.
+    #[cold]
+    fn fault(&mut self, fault: Fault) -> TraceError {
+        let mut problem = describe(fault, self.lines.last(), self.format);
+        let line = self.line();
+        if self.sample.rows() > 0 && self.lines.is_last() {
+            problem += "; this is the last line: if the file was cut, truncated = \"end\" ends the \
+                        trace before it";
+        }
+        TraceError { file: self.lines.file().to_owned(), line: Some(line), problem }
     }
 
     /// The number of the line of the last row, counted from 1.
@@ -96,7 +141,18 @@ impl Rows {
 
     /// Choices and interpretations of the parser that could be different.
     pub fn notes(&self) -> Vec<String> {
-        self.parser.notes()
+        let units = self.format.description().units.told(&self.options);
+        self.parser.notes().into_iter().chain(units).collect()
+    }
+
+    /// Figures of the rows so far.
+    pub fn sample(&self) -> &Sample {
+        &self.sample
+    }
+
+    /// Doubts about the units of the rows so far.
+    pub fn doubts(&self) -> Vec<Doubt> {
+        self.sample.doubts(self.format, &self.options)
     }
 
     /// The names of devices 0, 1, …; none if the trace numbers them itself.
@@ -106,7 +162,12 @@ impl Rows {
 
     /// All remarks so far.
     pub fn remarks(&self) -> Remarks {
-        Remarks { passed: self.passed(), notes: self.notes(), names: self.names().to_owned() }
+        Remarks {
+            passed: self.passed(),
+            notes: self.notes(),
+            doubts: self.doubts().into_iter().map(|doubt| doubt.told).collect(),
+            names: self.names().to_owned(),
+        }
     }
 
     /// The share of the file that was read.
@@ -156,7 +217,15 @@ fn describe(fault: Fault, line: &[u8], format: Format) -> String {
     let text = || shown(line, description.separator, fault.column);
     let what = fault.what;
     let meaning = fault.meaning.or(description.columns.get(fault.column).copied());
+    let is_time = |meaning: &str| meaning.starts_with("stamp") || meaning.starts_with("arrival");
     match (what, meaning) {
+        (What::TooLarge, Some(meaning)) if description.units.time.is_some() && is_time(meaning) => {
+            format!(
+                "column {column} ({meaning}): {} {what} ({title}); if it counts a smaller unit, ms, \
+                 us or ns, say so with time_unit",
+                text()
+            )
+        }
         // Only a format whose rows are all alike has a fixed number of columns.
         (What::Missing, Some(meaning)) if fault.meaning.is_none() => {
             format!("column {column} ({meaning}) {what}; a {title} row has {wanted} columns")

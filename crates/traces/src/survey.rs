@@ -1,11 +1,11 @@
 //! Survey of a trace: it is read once before it is replayed, so that the user learns how it was
 //! understood, and faults show before the run and not during it.
 
-use super::detect::{detect, empty};
+use super::detect::{READS_AS, detect, empty};
 use super::lines::{Compression, Lines};
 use super::options::{Options, Spread};
 use super::read::Format;
-use super::remarks::Passed;
+use super::remarks::{Passed, Remarks};
 use super::row::Row;
 use super::rows::Rows;
 use crate::command::Kind;
@@ -53,6 +53,8 @@ pub struct Survey {
     pub passed: Vec<Passed>,
     /// Choices and interpretations of the reader that could be different.
     pub notes: Vec<String>,
+    /// Units that are hardly right, with the options that tell the right ones.
+    pub doubts: Vec<String>,
     /// The names of devices 0, 1, …; none if the trace numbers them itself.
     pub names: Vec<String>,
 }
@@ -234,6 +236,7 @@ impl Survey {
             stamps: Stamps { unit: Span::ZERO, repeated: 0, most_at_once: 0 },
             passed: Vec::new(),
             notes: Vec::new(),
+            doubts: Vec::new(),
             names: Vec::new(),
         }
     }
@@ -257,10 +260,9 @@ impl Survey {
             self.rows += 1;
         }
         self.devices = devices.ascending();
-        self.stamps = stamps.found(self.format.description().stamp_unit_ns);
-        self.passed = rows.passed();
-        self.notes = rows.notes();
-        self.names = rows.names().to_owned();
+        self.stamps = stamps.found(self.format.stamp_unit_ns(&self.options));
+        let Remarks { passed, notes, doubts, names } = rows.remarks();
+        (self.passed, self.notes, self.doubts, self.names) = (passed, notes, doubts, names);
         Ok(())
     }
 
@@ -282,11 +284,15 @@ impl Survey {
 
     /// Adds to the error of a forced format the format that the file looks like.
     fn with_hint(&self, mut error: TraceError) -> TraceError {
-        if let Ok(found) = detect(&self.file, &self.options)
-            && found.format != self.format
-        {
-            let name = found.format.name();
-            error.problem += &format!("; the file looks like format = {name:?}");
+        match detect(&self.file, &self.options) {
+            Ok(found) if found.format != self.format => {
+                let name = found.format.name();
+                error.problem += &format!("; the file looks like format = {name:?}");
+            }
+            Err(doubtful) if doubtful.problem.starts_with(READS_AS) => {
+                error.problem += &format!("; {}", doubtful.problem);
+            }
+            _ => {}
         }
         error
     }
@@ -410,6 +416,9 @@ impl fmt::Display for Survey {
         writeln!(out, "  columns   {}", self.format.columns().join("; "))?;
         for note in &self.notes {
             writeln!(out, "  read as   {note}")?;
+        }
+        for doubt in &self.doubts {
+            writeln!(out, "  doubtful  {doubt}")?;
         }
         for Passed { reason, lines, first_line } in &self.passed {
             writeln!(

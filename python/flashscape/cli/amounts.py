@@ -92,22 +92,25 @@ def of_workloads(experiment: Experiment, announcements: list[str]) -> list[Writt
 def bound(experiment: Experiment, workload: Mapping[str, Any]) -> Written:
     """Return upper bounds of what a synthetic workload asks for; infinite if there are none."""
     run, stop = experiment.config["run"], workload.get("stop", {})
-    share = _share_of_writes(workload)
-    size, is_aligned = _size(workload, experiment.derived["capacity"]["mapping_unit_bytes"])
+    shares = _shares(workload)
+    share = sum(shares.get(kind, 0) for kind in _WRITES)
+    is_aligned = _are_aligned(workload, experiment.derived["capacity"]["mapping_unit_bytes"])
+    asked = sum(part * _mean(workload, kind) for kind, part in shares.items() if kind != "flush")
     times = [] if run["untimed"] else [stop.get("time"), run.get("time")]
     seconds = min((_amount(time) / 1e9 for time in times if time), default=math.inf)
     requests = min(
         stop.get("requests", math.inf),
         run.get("requests", math.inf),
         # The last request may pass the limit.
-        _amount(stop["bytes"]) / size + 1 if "bytes" in stop else math.inf,
-        _rate(experiment, workload, share, size) * _active(workload, seconds),
+        _amount(stop["bytes"]) / asked + 1 if "bytes" in stop and asked else math.inf,
+        _rate(experiment, workload, shares) * _active(workload, seconds),
     )
     if not share:
         return Written(requests, 0, 0, is_bound=True, is_aligned=is_aligned)
     # A drive may have a link that takes no time.
     rate = experiment.derived["limits"]["link_bytes_per_second"]
-    programmed = min(requests * share * size, math.inf if rate is None else rate * seconds)
+    size = sum(shares.get(kind, 0) * _mean(workload, kind) for kind in _WRITES)
+    programmed = min(requests * size, math.inf if rate is None else rate * seconds)
     return Written(requests, requests * share, programmed, is_bound=True, is_aligned=is_aligned)
 
 
@@ -116,24 +119,44 @@ def _amount(text: str | int) -> float:
     return float(text) if found is None else float(found.amount)
 
 
-def _share_of_writes(workload: Mapping[str, Any]) -> float:
-    if "mix" in workload:
-        return sum((_amount(workload["mix"].get(kind, "0 %")) for kind in _WRITES), 0.0)
-    return 1 - _amount(workload["reads"])
-
-
-def _size(workload: Mapping[str, Any], unit: int) -> tuple[float, bool]:
-    """Return the mean size of requests, and True if they all cover whole mapping units."""
-    size = workload.get("size", _DEFAULT_SIZE)
+def _mean(workload: Mapping[str, Any], kind: str) -> float:
+    """Return the mean size of requests of a kind; 0 if it has none."""
+    size = _of_kind(workload.get("size", _DEFAULT_SIZE), kind)
     if isinstance(size, dict):
         # Sizes are rounded up.
-        return _amount(size["mean"]) + _amount(size.get("round_up_to", _DEFAULT_SIZE)), False
+        return _amount(size["mean"]) + _amount(size.get("round_up_to", _DEFAULT_SIZE))
     entries = size if isinstance(size, list) else [{"size": size, "share": "100 %"}]
-    sizes = [_amount(entry["size"]) for entry in entries]
-    mean = sum(_amount(entry["share"]) * size for entry, size in zip(entries, sizes, strict=True))
+    return sum(_amount(entry["share"]) * _amount(entry["size"]) for entry in entries)
+
+
+def _are_aligned(workload: Mapping[str, Any], unit: int) -> bool:
+    """Return True if all writes cover whole mapping units."""
     begin = _offset(workload)
-    steps = [*sizes, _amount(workload.get("align", min(sizes))), begin]
-    return mean, all(step % unit == 0 for step in steps)
+    for kind in _shares(workload).keys() & _WRITES:
+        size = _of_kind(workload.get("size", _DEFAULT_SIZE), kind)
+        if isinstance(size, dict):
+            return False
+        entries = size if isinstance(size, list) else [{"size": size}]
+        sizes = [_amount(entry["size"]) for entry in entries]
+        given = _of_kind(workload.get("align"), kind)
+        align = _amount(given) if given else min(sizes)
+        if any(step % unit for step in (*sizes, align, begin)):
+            return False
+    return True
+
+
+def _of_kind(setting: Any, kind: str) -> Any:
+    """Return a setting for a kind: the one for all, or its own (0 if there is none)."""
+    is_by_kind = isinstance(setting, dict) and "mean" not in setting
+    return setting.get(kind, 0) if is_by_kind else setting
+
+
+def _shares(workload: Mapping[str, Any]) -> dict[str, float]:
+    """Return the share of each kind that a workload asks for."""
+    reads = _amount(workload.get("reads", "0 %"))
+    given = {kind: _amount(share) for kind, share in workload.get("mix", {}).items()}
+    shares = given or {"read": reads, "write": 1 - reads}
+    return {kind: share for kind, share in shares.items() if share}
 
 
 def _offset(workload: Mapping[str, Any]) -> float:
@@ -157,28 +180,33 @@ def _active(workload: Mapping[str, Any], seconds: float) -> float:
     return min(seconds, on * math.ceil(seconds / (on + off)))
 
 
-def _rate(experiment: Experiment, workload: Mapping[str, Any], share: float, size: float) -> float:
+def _rate(
+    experiment: Experiment, workload: Mapping[str, Any], shares: Mapping[str, float]
+) -> float:
     """Return requests a second, at most."""
     if "arrivals" in workload:
         return _amount(str(workload["arrivals"]["rate"]))
     think = workload.get("think_time", "0 s")
     pause = _amount(think["mean"] if isinstance(think, dict) else think)
-    least = pause + _least_ns(experiment, workload, share, size)
+    least = pause + _least_ns(experiment, workload, shares)
     # A closed loop has a number.
     depth = int(workload.get("queue_depth", 1))
     return math.inf if least == 0 else depth * 1e9 / least
 
 
 def _least_ns(
-    experiment: Experiment, workload: Mapping[str, Any], share: float, size: float
+    experiment: Experiment, workload: Mapping[str, Any], shares: Mapping[str, float]
 ) -> float:
     """Return the mean time of a request on an idle drive, at least, in nanoseconds."""
     drive, derived = experiment.config["drive"], experiment.derived
-    reads = _amount(workload["mix"].get("read", "0 %")) if "mix" in workload else 1 - share
     read, write = (_amount(drive["firmware"][kind]) for kind in ("read", "write"))
     region = _bytes_of_region(workload, derived["capacity"]["exported_bytes"])
     is_on_flash = experiment.config["precondition"]["fill"] != "empty"
     if is_on_flash and region > _FROM_BUFFER * _amount(drive["buffer"]["size"]):
         read += min(derived["durations_ns"]["sense_by_page_type"])
-    on_link: float = size / derived["limits"]["link_bytes_per_second"] * 1e9
-    return reads * (read + on_link) + share * (write + on_link)
+    link = derived["limits"]["link_bytes_per_second"] or math.inf
+    times = {"read": read, "write": write, "write_zeroes": write}
+    return sum(
+        shares.get(kind, 0) * (time + _mean(workload, kind) / link * 1e9)
+        for kind, time in times.items()
+    )

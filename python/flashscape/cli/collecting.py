@@ -11,7 +11,7 @@ import math
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from flashscape import units
-from flashscape.cli import smaller
+from flashscape.cli import options, smaller
 from flashscape.cli.amounts import Written, of_workloads
 from flashscape.progress import Bar
 
@@ -140,11 +140,12 @@ def note(
     is_from_snapshot: bool = False,
     run: str = "run",
     has_own: bool = False,
+    verb: str = "",
 ) -> str | None:
     """Return a note if the workloads hardly make the drive collect; None if they may.
 
     ``announcements`` has one text for each trace. ``run`` is the word for the run; ``has_own``
-    says if the command has options of its own for the drive's content.
+    says if the command has options of its own for the drive's content; ``verb`` names it.
     """
     ftl = experiment.config["drive"]["ftl"]
     collects_anyway = "scrub" in ftl or "idle_gap" in ftl["gc"]
@@ -164,7 +165,7 @@ def note(
     needed = smaller.Needed(experiment, amounts, _ageing(experiment, found))
     is_resizable = not (is_from_snapshot or "snapshot" in experiment.config["precondition"])
     remedies = needed.remedies(found.round, is_resizable=is_resizable)
-    lines = [smaller.shown(remedy, has_own=has_own) for remedy in remedies]
+    lines = [smaller.shown(remedy, has_own=has_own, verb=verb) for remedy in remedies]
     return "\n".join(
         [f"note: {first}", *(f"  {line}" for line in lines or [smaller.at_least(found.round)])]
     )
@@ -213,7 +214,9 @@ class Forecasting(Bar):
 
     def surveyed(self, announcement: str) -> None:
         """Print a description of a trace, and after the last one the note."""
-        super().surveyed(announcement)
+        is_alone = len(self._experiment.config["workload"]) == 1
+        # Options of the command are for all traces, and keys of --tenant for one.
+        super().surveyed(options.as_options(announcement) if is_alone else announcement)
         self._announcements.append(announcement)
         if len(self._announcements) == len(self._experiment.config["workload"]):
             told = note(

@@ -105,7 +105,7 @@ def _gist(console: Console, imported: Imported) -> None:
         f"memory of a run: {units.size(figures['memory_bytes']['total'])}",
     ):
         console.print(line, soft_wrap=True, markup=False, highlight=False)
-    told = collecting.note(imported.experiment, [], has_own=True)
+    told = collecting.note(imported.experiment, [], has_own=True, verb="import again with ")
     notes = [*(f"note: {note}" for note in figures["notes"]), *([told] if told else [])]
     for note in notes:
         console.print(note, style="yellow", markup=False, highlight=False, soft_wrap=True)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -151,7 +153,19 @@ def reading(command: Command) -> Command:
             help="Spread requests of equal stamps over the stamps' unit.",
         ),
         click.option(
-            "--block-size", metavar="SIZE", help="SPC: the unit of addresses; default: '512 B'."
+            "--truncated",
+            type=Choice(CHOICES["truncated"]),
+            help="A file whose end was cut: refuse it, or end before its last line.",
+        ),
+        click.option(
+            "--length-unit",
+            metavar="SIZE",
+            help="The unit of lengths, such as '1 B'; default: that of addresses, or the format's.",
+        ),
+        click.option(
+            "--block-size",
+            metavar="SIZE",
+            help="The unit of addresses and lengths (SPC: of addresses); default: the format's.",
         ),
         click.option(
             "--waits",
@@ -161,7 +175,7 @@ def reading(command: Command) -> Command:
         click.option(
             "--time-unit",
             type=Choice(CHOICES["time_unit"]),
-            help="fio: the unit of stamps and waits; default: us.",
+            help="The unit of stamps and of fio's waits; default: the format's.",
         ),
         click.option(
             "--event",
@@ -171,6 +185,27 @@ def reading(command: Command) -> Command:
     ):
         command = option(command)
     return command
+
+
+_KEYS = (
+    (r'\bmode = "closed"', "--closed"),
+    (
+        r"\b(format|combine|disorder|out_of_range|spread|time_unit|block_size|length_unit|truncated)"
+        r' = "([^"]+)"',
+        lambda found: f"--{found[1].replace('_', '-')} {shlex.quote(found[2])}",
+    ),
+    (r"\bevent = \.\.\.", "--event ..."),
+    (r"\bdevices = \[\.\.\.\]", "--devices 0,1,..."),
+    (r"\bsay so with time_unit\b", "say so with --time-unit"),
+)
+"""Patterns of configuration keys in messages about traces, and the options that replace them."""
+
+
+def as_options(advice: str) -> str:
+    """Return advice on a trace with options of a command in the place of configuration keys."""
+    for key, option in _KEYS:
+        advice = re.sub(key, option, advice)
+    return advice
 
 
 def percentiles(command: Command) -> Command:

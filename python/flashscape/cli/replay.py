@@ -16,15 +16,6 @@ from flashscape.cli.show import Printed, Targets, run_and_show
 from flashscape.errors import ConfigError, TraceError
 from flashscape.experiment import Experiment
 
-_KEYS = (
-    (r'\bmode = "closed"', "--closed"),
-    (r'\b(format|combine|disorder|out_of_range|spread) = "([a-z0-9-]+)"', r"--\1 \2"),
-    (r"\bevent = \.\.\.", "--event ..."),
-    (r"\bdevices = \[\.\.\.\]", "--devices 0,1,..."),
-    (r"--out_of_range", "--out-of-range"),
-)
-"""Patterns of configuration keys in messages, and the options that replace them."""
-
 NOTES = (
     ("(precondition with fill and age brings it to a used state)", "(--age 1 makes it a used one)"),
     ("ageing ended with precondition.age.overwrites, ", "ageing ended as --age says, "),
@@ -218,8 +209,7 @@ def reworded(note: str) -> str:
 
 
 def _as_options(advice: str, together: list[tenants.Tenant]) -> str:
-    for key, option in _KEYS:
-        advice = re.sub(key, option, advice)
+    advice = options.as_options(advice)
     if len(together) > 1:
         for index, tenant in enumerate(together):
             advice = re.sub(
@@ -243,6 +233,8 @@ def configuration(
     time_unit: str | None,
     waits: str | None,
     block_size: str | None,
+    length_unit: str | None,
+    truncated: str | None,
     devices: list[int] | None,
     combine: str | None,
     out_of_range: str,
@@ -261,6 +253,8 @@ def configuration(
         "time_unit": time_unit,
         "waits": waits,
         "block_size": block_size,
+        "length_unit": length_unit,
+        "truncated": truncated,
         "devices": devices,
         "combine": combine,
         "out_of_range": out_of_range,

@@ -197,9 +197,9 @@ def options(changes: Changes, *, has_own: bool) -> str:
     return shlex.join(texts)
 
 
-def shown(remedy: Remedy, *, has_own: bool) -> str:
-    """Return a remedy as a line of a note."""
-    return f"remedy: {remedy.words}: {options(remedy.changes, has_own=has_own)}"
+def shown(remedy: Remedy, *, has_own: bool, verb: str = "") -> str:
+    """Return a remedy as a line of a note; ``verb`` names the command if it has ended."""
+    return f"remedy: {remedy.words}: {verb}{options(remedy.changes, has_own=has_own)}"
 
 
 def at_least(round_: int) -> str:

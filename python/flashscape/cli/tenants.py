@@ -70,6 +70,8 @@ _TRACE: dict[str, Callable[[str], Any]] = {
     "time_unit": str,
     "waits": str,
     "block_size": str,
+    "length_unit": str,
+    "truncated": str,
     "devices": _numbers,
     "combine": str,
     "out_of_range": str,

@@ -156,7 +156,7 @@ def _print(found: TraceInfo, *, is_first: bool) -> None:
 
     if not is_first:
         click.echo()
-    text.console().print(text.trace(found))
+    text.console().print(text.trace(found, wording=options.as_options))
 
 
 @command.command("convert", short_help="Write a trace in another format.")
@@ -250,7 +250,7 @@ def describe(
     if quiet:
         return
     for note in found.notes:
-        click.echo(f"note: {note}", err=True)
+        click.echo(f"note: {options.as_options(note)}", err=True)
     click.echo(f"{out}: the statistics of {units.many(found.requests, 'request')}")
     click.echo(f"A synthetic trace: flashscape trace imitate {out} --out FILE")
 
@@ -292,11 +292,13 @@ def imitate(
 
 def _checked(choices: dict[str, Any]) -> dict[str, Any]:
     """Return the options without those that have no value for this command."""
-    if (size := choices["block_size"]) is not None:
-        try:
-            _size(size)
-        except click.BadParameter as refusal:
-            raise click.BadParameter(refusal.message, param_hint="'--block-size'") from None
+    for key in ("block_size", "length_unit"):
+        if (size := choices[key]) is not None:
+            try:
+                _size(size)
+            except click.BadParameter as refusal:
+                hint = f"'--{key.replace('_', '-')}'"
+                raise click.BadParameter(refusal.message, param_hint=hint) from None
     return choices
 
 
@@ -308,19 +310,20 @@ def _say_losses(done: dict[str, Any]) -> None:
     if rounded := done["rounded"]:
         click.echo(f"rounded to what the format has: {rounded:,}", err=True)
     for note in done.get("notes", ()):
-        click.echo(f"note: {note}", err=True)
+        click.echo(f"note: {options.as_options(note)}", err=True)
 
 
 @contextlib.contextmanager
 def _progress(phase: str, *, quiet: bool) -> Iterator[Callable[[int, float], None] | None]:
-    """Return a progress bar for reading or writing a trace."""
-    if quiet:
-        yield None
-        return
+    """Return a progress bar for reading or writing a trace; put errors in terms of options."""
     from flashscape.progress import Bar
 
-    bar = Bar()
+    bar = None if quiet else Bar()
     try:
-        yield lambda requests, share: bar.passing(phase, requests, share)
+        yield None if bar is None else lambda read, share: bar.passing(phase, read, share)
+    except FlashscapeError as error:
+        error.args = (options.as_options(str(error)), *error.args[1:])
+        raise
     finally:
-        bar.ended()
+        if bar is not None:
+            bar.ended()

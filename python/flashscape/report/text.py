@@ -20,7 +20,7 @@ from flashscape.report.table import Rows
 from flashscape.terminal import Page
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from rich.console import ConsoleOptions, RenderableType
 
@@ -84,13 +84,13 @@ def plain(headline: str, notes: list[str], tables: list[Rows]) -> str:
     return captured.get()
 
 
-def trace(info: TraceInfo) -> RenderableType:
-    """Return the statistics of a trace."""
+def trace(info: TraceInfo, wording: Callable[[str], str] = str) -> RenderableType:
+    """Return the statistics of a trace; ``wording`` puts its notes in terms of a command."""
     from flashscape.report import trace as about_trace
 
     return Group(
         _Prose(about_trace.headline(info.file, info.statistics), "bold"),
-        *_notes(info.notes),
+        *_notes([wording(note) for note in info.notes]),
         *(
             Group("", Sheet(content))
             for content in about_trace.everything(info.file, info.statistics)

@@ -2,7 +2,7 @@
 
 use crate::experiment::Experiment;
 use ftl::Layout;
-use host::config::{SizeConfig, ThinkConfig};
+use host::config::{Sizing, ThinkConfig};
 use host::{QueueDepth, WorkloadConfig};
 use nand::Geometry;
 use settings::Size;
@@ -155,31 +155,35 @@ pub fn memory(experiment: &Experiment, layout: &Layout, geometry: &Geometry) -> 
 pub fn largest_request(workload: &WorkloadConfig, layout: &Layout) -> u64 {
     let exported = layout.exported_bytes();
     let fits = |size: &Size| Some(size.bytes()).filter(|bytes| *bytes <= exported);
+    let of = |sizing: &Sizing| match sizing {
+        Sizing::Fixed(size) => fits(size).unwrap_or(0),
+        Sizing::List(list) => list.iter().filter_map(|one| fits(&one.size)).max().unwrap_or(0),
+        Sizing::Exponential(sizes) => {
+            sizes.max.map_or(sizes.mean.bytes().saturating_mul(32), |most| most.bytes())
+        }
+    };
     let largest = match &workload.size {
         _ if workload.trace.is_some() => 0,
         None => 4096,
-        Some(SizeConfig::Fixed(size)) => fits(size).unwrap_or(0),
-        Some(SizeConfig::List(list)) => {
-            list.iter().filter_map(|one| fits(&one.size)).max().unwrap_or(0)
-        }
-        Some(SizeConfig::Exponential(sizes)) => {
-            sizes.max.map_or(sizes.mean.bytes().saturating_mul(32), |most| most.bytes())
-        }
+        Some(size) => size.sizings().into_iter().map(of).max().unwrap_or(0),
     };
     largest.min(exported)
 }
 
 /// Mean bytes of the requests in a full queue. If sizes differ, large requests stay longer, so this
-/// is four times the mean of the drawn sizes.
+/// is four times the mean of the drawn sizes; of kinds with sizes of their own, the largest mean.
 fn queued_bytes(workload: &WorkloadConfig, layout: &Layout) -> u64 {
-    let drawn = match &workload.size {
-        Some(SizeConfig::List(list)) => {
-            list.iter().map(|one| one.size.bytes() as f64 * one.share.fraction()).sum()
+    let largest = largest_request(workload, layout);
+    let drawn = |sizing: &Sizing| match sizing {
+        Sizing::Fixed(size) => size.bytes() as f64,
+        Sizing::List(list) => {
+            4.0 * list.iter().map(|one| one.size.bytes() as f64 * one.share.fraction()).sum::<f64>()
         }
-        Some(SizeConfig::Exponential(sizes)) => sizes.mean.bytes() as f64,
-        _ => return largest_request(workload, layout),
+        Sizing::Exponential(sizes) => 4.0 * sizes.mean.bytes() as f64,
     };
-    ((4.0 * drawn) as u64).min(largest_request(workload, layout))
+    let Some(size) = &workload.size else { return largest };
+    let most = size.sizings().into_iter().map(drawn).fold(0.0, f64::max);
+    (most as u64).min(largest)
 }
 
 /// Most requests of a closed loop under way. (An open loop has as many as arrive; the run ends if
@@ -202,11 +206,14 @@ pub fn first_draws(workload: &WorkloadConfig, depth: u32, run_requests: Option<u
     if by_chance { depth } else { depth.min(run_requests.unwrap_or(u64::MAX)) }
 }
 
-/// Number of kinds of request in a workload.
+/// Number of kinds of request in a workload, at most.
 fn kinds(workload: &WorkloadConfig) -> u64 {
-    let Some(mix) = &workload.mix else { return if workload.trace.is_some() { 5 } else { 2 } };
+    let follows = u64::from(workload.flush_every.is_some());
+    let Some(mix) = &workload.mix else {
+        return if workload.trace.is_some() { 5 } else { 2 + follows };
+    };
     let shares = [mix.read, mix.write, mix.trim, mix.flush, mix.write_zeroes];
-    shares.iter().flatten().filter(|share| share.fraction() > 0.0).count() as u64
+    shares.iter().flatten().filter(|share| share.fraction() > 0.0).count() as u64 + follows
 }
 
 /// Bytes that the system can give without swapping, or less if a container limits this process to

@@ -88,7 +88,7 @@ fn check_age(experiment: &Experiment, layout: &Layout, problems: &mut Problems) 
     let probe = host::WorkloadConfig {
         name: "age".into(),
         reads: Some(settings::Share::from_percent(0)),
-        size: Some(host::config::SizeConfig::Fixed(settings::Size::from_bytes(layout.unit_bytes))),
+        size: Some(host::config::SizeConfig::fixed(settings::Size::from_bytes(layout.unit_bytes))),
         addresses: Some(age.addresses.clone()),
         ..host::WorkloadConfig::default()
     };
@@ -110,6 +110,7 @@ pub fn host_kinds(workload: &WorkloadConfig) -> [bool; Kind::ALL.len()] {
     let is_given = |share: Option<Share>| share.is_some_and(|share| share.fraction() > 0.0);
     let of_kind = |kind| match (&workload.mix, workload.reads, kind) {
         _ if workload.trace.is_some() => true,
+        (.., Kind::Flush) if workload.flush_every.is_some() => true,
         (Some(mix), _, Kind::Read) => is_given(mix.read),
         (Some(mix), _, Kind::Write) => is_given(mix.write),
         (Some(mix), _, Kind::Trim) => is_given(mix.trim),

@@ -102,7 +102,7 @@ fn whole_numbers_that_may_be_either_are_not_guessed() {
         refusal,
         "FILE: the format is ambiguous: whole numbers that read as mqsim (then requests come \
          5 ns apart) or disksim (then requests come 5 ms apart); say which: format = \"mqsim\" \
-         or \"disksim\""
+         or \"disksim\", with time_unit if stamps count another unit"
     );
     let forced = |format| file.requests(&format!("format = '{format}'"), 1 << 20);
     assert_eq!(forced("mqsim").iter().map(at_ns).collect::<Vec<_>>(), [0, 5, 10]);

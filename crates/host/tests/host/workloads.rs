@@ -106,12 +106,130 @@ fn by_default_requests_are_aligned_to_the_smallest() {
     assert!(take(large, 1_000).iter().all(|r| r.command.offset.is_multiple_of(128 << 10)));
 }
 
+/// Kind, offset and bytes of requests, in KiB.
+fn ranges(text: &str, count: usize) -> Vec<(Kind, u64, u64)> {
+    let requests = take(source(text), count).into_iter();
+    requests.map(|r| (r.command.kind, r.command.offset >> 10, r.command.bytes >> 10)).collect()
+}
+
+#[test]
+fn kinds_have_sizes_alignments_and_cursors_of_their_own() {
+    let text = "name = 'a'\nreads = '50 %'\naddresses = { pattern = 'sequential' }\n\
+                region = { offset = '1 MiB', size = '256 KiB' }\n";
+    let requests = ranges(&format!("{text}size = {{ read = '4 KiB', write = '64 KiB' }}"), 400);
+    for (kind, bytes, places) in [(Kind::Read, 4, 64), (Kind::Write, 64, 4)] {
+        let mine = requests.iter().filter(|request| request.0 == kind);
+        for (number, (_, offset, size)) in mine.enumerate() {
+            let expected = 1_024 + number as u64 % places * bytes;
+            assert_eq!((*offset, *size), (expected, bytes), "{kind:?} {number}");
+        }
+    }
+    // Without the table one cursor serves all kinds.
+    let shared = ranges(text, 64);
+    assert!(
+        shared.iter().enumerate().all(|(number, request)| request.1 == 1_024 + 4 * number as u64)
+    );
+    let random = "name = 'a'\nmix = { read = '40 %', write = '40 %', trim = '20 %' }\n\
+                  size = { read = '4 KiB', write = [{ size = '8 KiB', share = '100 %' }], trim = { mean = '16 KiB' } }\n\
+                  align = { write = '4 KiB', trim = '32 KiB' }\n";
+    let requests = ranges(random, 4_000);
+    let divisor = |kind| {
+        let mine = requests.iter().filter(|request| request.0 == kind);
+        mine.fold(0, |divisor, request| gcd(divisor, request.1))
+    };
+    assert_eq!([Kind::Read, Kind::Write, Kind::Trim].map(divisor), [4, 4, 32]);
+}
+
+fn gcd(one: u64, other: u64) -> u64 {
+    if other == 0 { one } else { gcd(other, one % other) }
+}
+
+#[test]
+fn a_shuffled_pass_asks_for_each_place_once() {
+    for places in [1_u64, 2, 5, 64, 1_000] {
+        let text = format!(
+            "name = 'a'\nreads = '100 %'\naddresses = 'shuffled'\nregion.size = '{} KiB'",
+            places * 4
+        );
+        let document = text.replace("'shuffled'", "{ pattern = 'shuffled' }");
+        let drawn = ranges(&document, 3 * places as usize);
+        let passes: Vec<Vec<u64>> = drawn
+            .chunks(places as usize)
+            .map(|pass| pass.iter().map(|request| request.1 / 4).collect())
+            .collect();
+        for pass in &passes {
+            let mut sorted = pass.clone();
+            sorted.sort_unstable();
+            assert_eq!(sorted, (0..places).collect::<Vec<_>>());
+        }
+        if places == 1_000 {
+            assert!(passes[0] != passes[1] && passes[1] != passes[2]);
+            // Of 1,000 numbers in random order one follows the one before, in the mean.
+            let follow = |pass: &Vec<u64>| pass.windows(2).filter(|p| p[1] == p[0] + 1).count();
+            assert!(passes.iter().all(|pass| follow(pass) < 8), "{passes:?}");
+        }
+    }
+}
+
+#[test]
+fn a_shuffled_order_has_the_statistics_of_a_random_one() {
+    // Ranks of the places of neighbouring turns are independent in a random order: their
+    // correlation over n turns has a standard deviation of 1 / sqrt(n).
+    let places = 65_536_u64;
+    let text = format!(
+        "name = 'a'\nreads = '100 %'\naddresses = {{ pattern = 'shuffled' }}\nregion.size = '{} KiB'",
+        places * 4
+    );
+    for seed in 1..=20 {
+        let mut source = Source::build(&config(&text), GIB, Streams::new(seed)).unwrap();
+        let pass: Vec<f64> = (0..places)
+            .map(|_| {
+                source.next().unwrap().unwrap().command.offset as f64 / 4096.0 / places as f64 - 0.5
+            })
+            .collect();
+        for lag in [1, 2, 3, 64, 256] {
+            let sum: f64 = pass.windows(lag + 1).map(|pair| pair[0] * pair[lag]).sum();
+            let correlation = sum * 12.0 / places as f64;
+            assert!(correlation.abs() < 4.5 / 256.0, "seed {seed}, lag {lag}: {correlation}");
+        }
+    }
+}
+
+#[test]
+fn a_flush_follows_each_nth_write_and_takes_no_slot() {
+    let text = "name = 'a'\nreads = '40 %'\nflush_every = 3\n";
+    let open = "arrivals = { process = 'constant', rate = '1 kIOPS' }";
+    let requests = take(source(&format!("{text}{open}")), 400);
+    let mut writes = 0;
+    let mut arrivals = 0;
+    for pair in requests.windows(2) {
+        let [one, next] = pair else { panic!("a window of two") };
+        writes += u64::from(one.command.kind == Kind::Write);
+        let is_due = one.command.kind == Kind::Write && writes % 3 == 0;
+        assert_eq!(next.command.kind == Kind::Flush, is_due, "after {writes} writes");
+        if one.command.kind != Kind::Flush {
+            assert_eq!(one.issue, Issue::At(Span::from_ms(arrivals)));
+            arrivals += 1;
+        }
+        if is_due {
+            assert_eq!(next.issue, one.issue);
+        }
+    }
+    assert!(writes > 100);
+    let thinking =
+        take(source("name = 'a'\nreads = '0 %'\nflush_every = 1\nthink_time = '5 us'"), 4);
+    let (write, flush) = (Issue::After(Span::from_us(5)), Issue::After(Span::ZERO));
+    let issues: Vec<Issue> = thinking.iter().map(|request| request.issue).collect();
+    assert_eq!(issues, [write, flush, write, flush]);
+}
+
 #[test]
 fn every_pattern_stays_inside_its_region_with_mixed_sizes() {
     for pattern in [
         "{ pattern = 'sequential' }",
         "{ pattern = 'strided', stride = '24 KiB' }",
         "{ pattern = 'uniform' }",
+        "{ pattern = 'shuffled' }",
         "{ pattern = 'zipf', theta = 1.0 }",
         "{ pattern = 'zipf', theta = 0.5, scatter = false }",
         "{ pattern = 'hot-cold', hot_space = '20 %', hot_accesses = '80 %' }",
@@ -215,6 +333,32 @@ fn what_means_nothing_is_refused() {
             "think_time: has no meaning with arrivals",
         ),
         (
+            "reads = '1 %'\narrivals = { process = 'poisson', rate = '1 /s', phase = 'random' }",
+            "arrivals.phase: has a meaning for constant gaps only",
+        ),
+        (
+            "reads = '100 %'\nflush_every = 2",
+            "flush_every: has no meaning: the workload writes nothing",
+        ),
+        ("reads = '1 %'\nflush_every = 0", "flush_every: must be at least 1"),
+        ("flush_every = 2\ntrace = { file = 'x' }", "flush_every: has no meaning beside trace"),
+        ("reads = '1 %'\nsize = { read = '4 KiB' }", "size.write: missing; size differs by kind"),
+        (
+            "reads = '1 %'\nsize = { read = '4 KiB', write = '1000 B' }",
+            "size.write: must be a multiple of 512 B",
+        ),
+        (
+            "reads = '1 %'\nsize = { read = '2 GiB', write = '4 KiB' }",
+            "size.read: a request of 2 GiB does not fit into the region",
+        ),
+        ("reads = '1 %'\nalign = { trim = '1 B' }", "align.trim: must be a multiple of 512 B"),
+        ("reads = '1 %'\nalign = {}", "align: names no kind"),
+        (
+            "reads = '1 %'\nsize = { read = '4 KiB', write = '12 KiB' }\n\
+             addresses = { pattern = 'strided', stride = '16 KiB' }",
+            "addresses.stride: must be a multiple of align (12 KiB)",
+        ),
+        (
             "reads = '1 %'\nbursts = { on = '0 s', off = '1 s' }",
             "bursts.on: a burst needs a length",
         ),
@@ -239,6 +383,11 @@ fn serde_refuses_what_it_does_not_know_and_keeps_the_inner_message() {
         ("addresses = { pattern = 'zapf' }", "unknown variant `zapf`"),
         ("size = { mean = '4' }", "has no unit"),
         ("size = [{ size = '4 KiB', part = '10 %' }]", "unknown field `part`"),
+        ("size = { mean = '4 KiB', read = '4 KiB' }", "needs either mean (exponential sizes), or"),
+        ("size = { round_up_to = '4 KiB' }", "needs either mean (exponential sizes), or"),
+        ("size = {}", "needs either mean (exponential sizes), or"),
+        ("size = { read = { mean = '4' } }", "has no unit"),
+        ("align = 5", "expected a size such as \"4 KiB\", or one for each kind"),
         ("think_time = { mean = '1 us', max = '2 us' }", "unknown field `max`"),
         ("size = 4096", "expected a size such as \"4 KiB\", a list"),
     ] {
@@ -253,6 +402,9 @@ fn a_configuration_survives_being_written_out() {
         "reads = '70 %'\nsize = '8 KiB'\nthink_time = '1 us'",
         "reads = '70 %'\nsize = { mean = '8 KiB' }\nthink_time = { mean = '1 us' }",
         "mix = { flush = '100 %' }\nsize = [{ size = '8 KiB', share = '100 %' }]",
+        "reads = '5 %'\nflush_every = 2\nsize = { read = '4 KiB', write = { mean = '8 KiB' } }\n\
+         align = { read = '4 KiB' }\n\
+         arrivals = { process = 'constant', rate = '1 /s', phase = 'random' }",
         "addresses = { pattern = 'hot-cold', hot_space = '1 %', hot_accesses = '9 %' }",
         "trace = { file = 'x.csv', format = 'captured', combine = 'fold', out_of_range = 'wrap' }",
     ] {
@@ -275,8 +427,10 @@ fn the_settings_walk_understands_the_schema() {
     let good = "[[workload]]\nname = 'a'\nreads = '70 %'\naddresses = 'uniform'\nsize = '8 KiB'\n\
                 [[workload]]\nname = 'b'\nmix = { read = '100 %' }\nsize = { mean = '8 KiB' }\n\
                 addresses = { pattern = 'zipf', theta = 0.9 }\nthink_time = { mean = '1 us' }\n\
-                [[workload]]\nname = 'c'\nsize = [{ size = '4 KiB', share = '100 %' }]\n";
-    assert_eq!(read(good).unwrap_or_else(|p| panic!("{p}")).workload.len(), 3);
+                [[workload]]\nname = 'c'\nsize = [{ size = '4 KiB', share = '100 %' }]\n\
+                [[workload]]\nname = 'd'\nsize = { read = '4 KiB', write = [{ size = '8 KiB', share = '100 %' }] }\n\
+                align = { write = '4 KiB' }\naddresses = 'shuffled'\n";
+    assert_eq!(read(good).unwrap_or_else(|p| panic!("{p}")).workload.len(), 4);
     let bad = "[[workload]]\nname = 'a'\nspeed = 1\naddresses = 'zapf'\nsize = 8\n\
                priority = 'top'\nthink_time = { mean = 5 }\n";
     let problems = read(bad).err().expect("it is refused").to_string();

@@ -5,9 +5,10 @@
 
 use crate::columns::{Columns, Fault, What};
 use crate::command::Kind;
-use crate::options::Options;
+use crate::options::{Options, TimeUnit};
 use crate::parse::{Outcome, Parse};
-use crate::row::{Description, Header, Row, ranged};
+use crate::row::{ALL_UNITS, Description, Header, Row, ranged};
+use crate::units::{Scale, Units};
 
 pub(crate) const DESCRIPTION: Description = Description {
     name: "alibaba",
@@ -22,17 +23,26 @@ pub(crate) const DESCRIPTION: Description = Description {
         "stamp in us since 1970",
     ],
     passes: &["requests for nothing (length 0)"],
+    settings: ALL_UNITS,
+    units: Units {
+        time: Some(TimeUnit::Us),
+        is_decimal: false,
+        is_of_1970: true,
+        space: Some([1, 1]),
+    },
     ..Description::PLAIN
 };
 
 const NS_PER_US: u64 = 1_000;
 
 /// The format's parser.
-pub(crate) struct Parser;
+pub(crate) struct Parser {
+    scale: Scale,
+}
 
 impl Parse for Parser {
-    fn new(_: &Options) -> Self {
-        Self
+    fn new(options: &Options) -> Self {
+        Self { scale: DESCRIPTION.units.scale(options) }
     }
 
     #[inline]
@@ -44,9 +54,9 @@ impl Parse for Parser {
             b"W" => Kind::Write,
             _ => return Err(columns.fault(What::UnknownOperation)),
         };
-        let offset = columns.whole()?;
-        let bytes = columns.whole()?;
-        let stamp_ns = columns.whole_times(NS_PER_US)?;
+        let offset = columns.whole_times(self.scale.address_bytes)?;
+        let bytes = columns.whole_times(self.scale.length_bytes)?;
+        let stamp_ns = columns.whole_times(self.scale.stamp_ns)?;
         columns.end()?;
         if bytes == 0 {
             return Ok(Outcome::Pass(0));
@@ -61,7 +71,9 @@ mod tests {
     use crate::command::Command;
 
     fn parse(line: &str) -> Result<Outcome, (usize, What)> {
-        Parser.parse(line.as_bytes()).map_err(|fault| (fault.column, fault.what))
+        Parser::new(&Options::default())
+            .parse(line.as_bytes())
+            .map_err(|fault| (fault.column, fault.what))
     }
 
     #[test]

@@ -8,6 +8,7 @@ use crate::columns::{Columns, Fault, What};
 use crate::command::{Command, Kind};
 use crate::parse::each_line_is_a_row;
 use crate::row::{Description, Header, Row, ranged};
+use crate::units::{Scale, Units};
 
 pub(crate) const DESCRIPTION: Description = Description {
     name: "captured",
@@ -16,6 +17,8 @@ pub(crate) const DESCRIPTION: Description = Description {
     sorts_by_default: true,
     stamp_unit_ns: NS_PER_US,
     columns: &["time in us", "operation, one of R W F T Z", "offset in bytes", "length in bytes"],
+    settings: &["block_size", "length_unit"],
+    units: Units::BYTES,
     ..Description::PLAIN
 };
 
@@ -24,7 +27,7 @@ each_line_is_a_row!(parse);
 const NS_PER_US: u64 = 1_000;
 
 #[inline]
-pub(crate) fn parse(line: &[u8]) -> Result<Row, Fault> {
+fn parse(line: &[u8], scale: &Scale) -> Result<Row, Fault> {
     let mut columns = Columns::new(line, DESCRIPTION.separator);
     let stamp_ns = columns.whole_times(NS_PER_US)?;
     let kind = match columns.text()? {
@@ -35,8 +38,8 @@ pub(crate) fn parse(line: &[u8]) -> Result<Row, Fault> {
         b"Z" => Kind::WriteZeroes,
         _ => return Err(columns.fault(What::UnknownOperation)),
     };
-    let offset = columns.whole()?;
-    let bytes = columns.whole()?;
+    let offset = columns.whole_times(scale.address_bytes)?;
+    let bytes = columns.whole_times(scale.length_bytes)?;
     columns.end()?;
     // A flush concerns the whole drive, whatever range was logged with it.
     let command =
@@ -47,6 +50,11 @@ pub(crate) fn parse(line: &[u8]) -> Result<Row, Fault> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::options::Options;
+
+    fn parse(line: &[u8]) -> Result<Row, Fault> {
+        super::parse(line, &DESCRIPTION.units.scale(&Options::default()))
+    }
 
     #[test]
     fn letters_name_the_operations() {

@@ -7,8 +7,10 @@
 
 use crate::columns::{Columns, Fault, Separator, What, hex};
 use crate::command::Kind;
+use crate::options::TimeUnit;
 use crate::parse::each_line_is_a_row;
-use crate::row::{Description, Row, SECTOR_BYTES, ranged};
+use crate::row::{ALL_UNITS, Description, Row, ranged};
+use crate::units::{Scale, Units};
 
 pub(crate) const DESCRIPTION: Description = Description {
     name: "disksim",
@@ -21,20 +23,20 @@ pub(crate) const DESCRIPTION: Description = Description {
         "length in blocks of 512 B",
         "flags in hex, bit 0 set = read",
     ],
+    settings: ALL_UNITS,
+    units: Units { is_decimal: true, ..Units::of_sectors(TimeUnit::Ms) },
     ..Description::PLAIN
 };
 
 each_line_is_a_row!(parse);
 
-const NS_PER_MS: u64 = 1_000_000;
-
 #[inline]
-pub(crate) fn parse(line: &[u8]) -> Result<Row, Fault> {
+fn parse(line: &[u8], scale: &Scale) -> Result<Row, Fault> {
     let mut columns = Columns::new(line, DESCRIPTION.separator);
-    let stamp_ns = columns.decimal(NS_PER_MS)?;
+    let stamp_ns = columns.decimal(scale.stamp_ns)?;
     let device = columns.whole_u32()?;
-    let offset = columns.whole_times(SECTOR_BYTES)?;
-    let bytes = columns.whole_times(SECTOR_BYTES)?;
+    let offset = columns.whole_times(scale.address_bytes)?;
+    let bytes = columns.whole_times(scale.length_bytes)?;
     let flags = columns.text()?;
     let flags = hex(flags).map_err(|what| columns.fault(what))?;
     let flags = u32::try_from(flags).map_err(|_| columns.fault(What::TooLarge))?;
@@ -48,6 +50,23 @@ mod tests {
     use super::*;
     use crate::columns::decimal_ns;
     use crate::command::Command;
+    use crate::options::Options;
+
+    const NS_PER_MS: u64 = 1_000_000;
+
+    fn parse(line: &[u8]) -> Result<Row, Fault> {
+        super::parse(line, &DESCRIPTION.units.scale(&Options::default()))
+    }
+
+    #[test]
+    fn units_may_be_others() {
+        let options =
+            Options { time_unit: Some(TimeUnit::S), block_bytes: Some(1), ..Options::default() };
+        let scale = DESCRIPTION.units.scale(&options);
+        let row = super::parse(b"1.25 2 16384 8192 1", &scale).unwrap();
+        let command = Command { kind: Kind::Read, offset: 16_384, bytes: 8_192 };
+        assert_eq!((row.stamp_ns, row.command), (1_250_000_000, command));
+    }
 
     #[test]
     fn bit_0_of_the_flags_is_a_read() {

@@ -128,6 +128,12 @@ impl Format {
         self.description().columns
     }
 
+    /// The unit of the stamps of a file that is read with `options`, in nanoseconds.
+    pub(crate) fn stamp_unit_ns(self, options: &Options) -> u64 {
+        let description = self.description();
+        description.units.stamp_unit_ns(options, description.stamp_unit_ns)
+    }
+
     /// True if the rows of a sound file may be in another order than their stamps.
     pub const fn sorts_by_default(self) -> bool {
         self.description().sorts_by_default

@@ -5,8 +5,10 @@
 
 use crate::columns::{Columns, Fault, Separator, What};
 use crate::command::Kind;
+use crate::options::TimeUnit;
 use crate::parse::each_line_is_a_row;
-use crate::row::{Description, Row, SECTOR_BYTES, ranged};
+use crate::row::{ALL_UNITS, Description, Row, ranged};
+use crate::units::{Scale, Units};
 
 pub(crate) const DESCRIPTION: Description = Description {
     name: "mqsim",
@@ -19,18 +21,20 @@ pub(crate) const DESCRIPTION: Description = Description {
         "length in sectors of 512 B",
         "type, 0 = write, 1 = read",
     ],
+    settings: ALL_UNITS,
+    units: Units::of_sectors(TimeUnit::Ns),
     ..Description::PLAIN
 };
 
 each_line_is_a_row!(parse);
 
 #[inline]
-pub(crate) fn parse(line: &[u8]) -> Result<Row, Fault> {
+fn parse(line: &[u8], scale: &Scale) -> Result<Row, Fault> {
     let mut columns = Columns::new(line, DESCRIPTION.separator);
-    let stamp_ns = columns.whole()?;
+    let stamp_ns = columns.whole_times(scale.stamp_ns)?;
     let device = columns.whole_u32()?;
-    let offset = columns.whole_times(SECTOR_BYTES)?;
-    let bytes = columns.whole_times(SECTOR_BYTES)?;
+    let offset = columns.whole_times(scale.address_bytes)?;
+    let bytes = columns.whole_times(scale.length_bytes)?;
     let kind = match columns.text()? {
         b"0" => Kind::Write,
         b"1" => Kind::Read,
@@ -44,6 +48,24 @@ pub(crate) fn parse(line: &[u8]) -> Result<Row, Fault> {
 mod tests {
     use super::*;
     use crate::command::Command;
+    use crate::options::Options;
+
+    fn parse(line: &[u8]) -> Result<Row, Fault> {
+        super::parse(line, &DESCRIPTION.units.scale(&Options::default()))
+    }
+
+    #[test]
+    fn units_may_be_others() {
+        let options = Options {
+            time_unit: Some(TimeUnit::Ms),
+            block_bytes: Some(4_096),
+            length_bytes: Some(1),
+            ..Options::default()
+        };
+        let row = super::parse(b"7 4 3 8192 1", &DESCRIPTION.units.scale(&options)).unwrap();
+        let command = Command { kind: Kind::Read, offset: 3 * 4_096, bytes: 8_192 };
+        assert_eq!((row.stamp_ns, row.command), (7_000_000, command));
+    }
 
     #[test]
     fn zero_is_a_write_and_one_a_read() {

@@ -9,9 +9,10 @@
 use crate::columns::{Columns, Fault, What, trim};
 use crate::command::Kind;
 use crate::names::Names;
-use crate::options::Options;
+use crate::options::{Options, TimeUnit};
 use crate::parse::{Outcome, Parse};
-use crate::row::{Description, Header, Row, ranged};
+use crate::row::{ALL_UNITS, Description, Header, Row, ranged};
+use crate::units::{Scale, Units};
 
 pub(crate) const DESCRIPTION: Description = Description {
     name: "msr",
@@ -29,6 +30,8 @@ pub(crate) const DESCRIPTION: Description = Description {
         "response time in 100 ns",
     ],
     passes: &["requests for nothing (length 0)"],
+    settings: ALL_UNITS,
+    units: Units::BYTES,
     ..Description::PLAIN
 };
 
@@ -37,17 +40,20 @@ const FILETIME_NS: u64 = 100;
 /// The format's parser.
 pub(crate) struct Parser {
     devices: Names,
+    stamp_ns: u64,
+    scale: Scale,
 }
 
 impl Parse for Parser {
-    fn new(_: &Options) -> Self {
-        Self { devices: Names::default() }
+    fn new(options: &Options) -> Self {
+        let stamp_ns = options.time_unit.map_or(FILETIME_NS, TimeUnit::ns);
+        Self { devices: Names::default(), stamp_ns, scale: DESCRIPTION.units.scale(options) }
     }
 
     #[inline]
     fn parse(&mut self, line: &[u8]) -> Result<Outcome, Fault> {
         let mut columns = Columns::new(line, DESCRIPTION.separator);
-        let stamp_ns = columns.whole_times(FILETIME_NS)?;
+        let stamp_ns = columns.whole_times(self.stamp_ns)?;
         let place = columns.two_texts()?;
         let kind = match columns.filled()? {
             b"Read" => Kind::Read,
@@ -56,8 +62,8 @@ impl Parse for Parser {
             text if text.eq_ignore_ascii_case(b"write") => Kind::Write,
             _ => return Err(columns.fault(What::UnknownOperation)),
         };
-        let offset = columns.whole()?;
-        let bytes = columns.whole()?;
+        let offset = columns.whole_times(self.scale.address_bytes)?;
+        let bytes = columns.whole_times(self.scale.length_bytes)?;
         columns.whole()?;
         columns.end()?;
         if bytes == 0 {

@@ -9,9 +9,10 @@
 
 use crate::columns::{Columns, Fault, What};
 use crate::command::Kind;
-use crate::options::Options;
+use crate::options::{Options, TimeUnit};
 use crate::parse::{Outcome, Parse};
-use crate::row::{Description, Row, SECTOR_BYTES, ranged};
+use crate::row::{ALL_UNITS, Description, Row, SECTOR_BYTES, ranged};
+use crate::units::{Scale, Units};
 
 pub(crate) const DESCRIPTION: Description = Description {
     name: "spc",
@@ -24,43 +25,42 @@ pub(crate) const DESCRIPTION: Description = Description {
         "stamp in s",
     ],
     passes: &["requests for nothing (length 0)"],
-    settings: &["block_size"],
+    settings: ALL_UNITS,
+    units: Units {
+        time: Some(TimeUnit::S),
+        is_decimal: true,
+        is_of_1970: false,
+        space: Some([SECTOR_BYTES, 1]),
+    },
     ..Description::PLAIN
 };
 
-const NS_PER_S: u64 = 1_000_000_000;
-
 /// The format's parser.
 pub(crate) struct Parser {
-    block_bytes: u64,
+    scale: Scale,
 }
 
 impl Parse for Parser {
     fn new(options: &Options) -> Self {
-        Self { block_bytes: options.block_bytes.unwrap_or(SECTOR_BYTES) }
+        Self { scale: DESCRIPTION.units.scale(options) }
     }
 
     #[inline]
     fn parse(&mut self, line: &[u8]) -> Result<Outcome, Fault> {
         let mut columns = Columns::new(line, DESCRIPTION.separator);
         let device = columns.whole_u32()?;
-        let offset = columns.whole_times(self.block_bytes)?;
-        let bytes = columns.whole()?;
+        let offset = columns.whole_times(self.scale.address_bytes)?;
+        let bytes = columns.whole_times(self.scale.length_bytes)?;
         let kind = match columns.filled()? {
             b"R" | b"r" => Kind::Read,
             b"W" | b"w" => Kind::Write,
             _ => return Err(columns.fault(What::UnknownOperation)),
         };
-        let stamp_ns = columns.decimal(NS_PER_S)?;
+        let stamp_ns = columns.decimal(self.scale.stamp_ns)?;
         if bytes == 0 {
             return Ok(Outcome::Pass(0));
         }
         Ok(Outcome::Row(Row { stamp_ns, device, command: ranged(kind, offset, bytes, 2)? }))
-    }
-
-    fn notes(&self) -> Vec<String> {
-        let told = format!("addresses count blocks of {} B (block_size)", self.block_bytes);
-        vec![told]
     }
 }
 

@@ -8,9 +8,10 @@
 
 use crate::columns::{Columns, Fault, What};
 use crate::command::Kind;
-use crate::options::Options;
+use crate::options::{Options, TimeUnit};
 use crate::parse::{Outcome, Parse};
-use crate::row::{Description, Header, Row, ranged};
+use crate::row::{ALL_UNITS, Description, Header, Row, ranged};
+use crate::units::{Scale, Units};
 
 pub(crate) const DESCRIPTION: Description = Description {
     name: "systor",
@@ -26,27 +27,34 @@ pub(crate) const DESCRIPTION: Description = Description {
         "length in bytes",
     ],
     passes: &["requests for nothing (length 0)", "rows without a type: no response was seen"],
+    settings: ALL_UNITS,
+    units: Units {
+        time: Some(TimeUnit::S),
+        is_decimal: true,
+        is_of_1970: true,
+        space: Some([1, 1]),
+    },
     ..Description::PLAIN
 };
-
-const NS_PER_S: u64 = 1_000_000_000;
 
 /// Indices of the reasons above.
 const NOTHING: u8 = 0;
 const NO_TYPE: u8 = 1;
 
 /// The format's parser.
-pub(crate) struct Parser;
+pub(crate) struct Parser {
+    scale: Scale,
+}
 
 impl Parse for Parser {
-    fn new(_: &Options) -> Self {
-        Self
+    fn new(options: &Options) -> Self {
+        Self { scale: DESCRIPTION.units.scale(options) }
     }
 
     #[inline]
     fn parse(&mut self, line: &[u8]) -> Result<Outcome, Fault> {
         let mut columns = Columns::new(line, DESCRIPTION.separator);
-        let stamp_ns = columns.decimal(NS_PER_S)?;
+        let stamp_ns = columns.decimal(self.scale.stamp_ns)?;
         columns.text()?;
         let kind = match columns.text()? {
             b"R" => Kind::Read,
@@ -56,8 +64,8 @@ impl Parse for Parser {
             _ => return Err(columns.fault(What::UnknownOperation)),
         };
         let device = columns.whole_u32()?;
-        let offset = columns.whole()?;
-        let bytes = columns.whole()?;
+        let offset = columns.whole_times(self.scale.address_bytes)?;
+        let bytes = columns.whole_times(self.scale.length_bytes)?;
         columns.end()?;
         if bytes == 0 {
             return Ok(Outcome::Pass(NOTHING));
@@ -72,7 +80,9 @@ mod tests {
     use crate::command::Command;
 
     fn parse(line: &str) -> Result<Outcome, (usize, What)> {
-        Parser.parse(line.as_bytes()).map_err(|fault| (fault.column, fault.what))
+        Parser::new(&Options::default())
+            .parse(line.as_bytes())
+            .map_err(|fault| (fault.column, fault.what))
     }
 
     #[test]

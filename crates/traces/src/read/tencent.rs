@@ -7,9 +7,10 @@
 
 use crate::columns::{Columns, Fault, What};
 use crate::command::Kind;
-use crate::options::Options;
+use crate::options::{Options, TimeUnit};
 use crate::parse::{Outcome, Parse};
-use crate::row::{Description, Header, Row, SECTOR_BYTES, ranged};
+use crate::row::{ALL_UNITS, Description, Header, Row, ranged};
+use crate::units::{Scale, Units};
 
 pub(crate) const DESCRIPTION: Description = Description {
     name: "tencent",
@@ -24,25 +25,29 @@ pub(crate) const DESCRIPTION: Description = Description {
         "volume number",
     ],
     passes: &["requests for nothing (length 0)"],
+    settings: ALL_UNITS,
+    units: Units { is_of_1970: true, ..Units::of_sectors(TimeUnit::S) },
     ..Description::PLAIN
 };
 
 const NS_PER_S: u64 = 1_000_000_000;
 
 /// The format's parser.
-pub(crate) struct Parser;
+pub(crate) struct Parser {
+    scale: Scale,
+}
 
 impl Parse for Parser {
-    fn new(_: &Options) -> Self {
-        Self
+    fn new(options: &Options) -> Self {
+        Self { scale: DESCRIPTION.units.scale(options) }
     }
 
     #[inline]
     fn parse(&mut self, line: &[u8]) -> Result<Outcome, Fault> {
         let mut columns = Columns::new(line, DESCRIPTION.separator);
-        let stamp_ns = columns.whole_times(NS_PER_S)?;
-        let offset = columns.whole_times(SECTOR_BYTES)?;
-        let bytes = columns.whole_times(SECTOR_BYTES)?;
+        let stamp_ns = columns.whole_times(self.scale.stamp_ns)?;
+        let offset = columns.whole_times(self.scale.address_bytes)?;
+        let bytes = columns.whole_times(self.scale.length_bytes)?;
         let kind = match columns.filled()? {
             b"0" => Kind::Read,
             b"1" => Kind::Write,
@@ -63,7 +68,9 @@ mod tests {
     use crate::command::Command;
 
     fn parse(line: &str) -> Result<Outcome, (usize, What)> {
-        Parser.parse(line.as_bytes()).map_err(|fault| (fault.column, fault.what))
+        Parser::new(&Options::default())
+            .parse(line.as_bytes())
+            .map_err(|fault| (fault.column, fault.what))
     }
 
     #[test]

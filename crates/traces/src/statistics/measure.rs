@@ -171,7 +171,7 @@ impl<'a> Pass<'a> {
         }
         self.check_tick(&watch)?;
         let format = self.input.format;
-        let unit_ns = format.description().stamp_unit_ns;
+        let unit_ns = self.input.stamp_unit_ns();
         Ok(Measured {
             format,
             reason: String::new(),

@@ -6,7 +6,7 @@ use flate2::write::GzEncoder;
 use host::{Command, Issue, Kind, Source, WorkloadConfig};
 use std::io::Write;
 use std::path::PathBuf;
-use traces::{Compression, Event, Format, Options, Spread, Survey, TimeUnit, Waits};
+use traces::{Compression, Event, Format, Options, Spread, Survey, TimeUnit, Truncated, Waits};
 use traces::{survey, survey_with};
 
 const MQSIM: &str = "938513000 0 0 8 0\n938828000 0 8 8 1\n";
@@ -469,14 +469,41 @@ fn coarse_stamps_are_seen_in_any_format() {
     assert!(!fine.to_string().contains("warning"), "{fine}");
 }
 
+/// Formats whose files do not tell the units of addresses and lengths.
+const OF_UNITS: &[Format] = &[
+    Format::Mqsim,
+    Format::Disksim,
+    Format::Captured,
+    Format::Msr,
+    Format::Spc,
+    Format::Systor,
+    Format::Alibaba,
+    Format::Tencent,
+];
+
 #[test]
 fn settings_of_other_formats_are_refused() {
     for (format, text) in FIXTURES {
         for (key, setting, formats) in [
             ("event", "event = 'dispatch'", &[Format::Blkparse][..]),
-            ("time_unit", "time_unit = 'ms'", &[Format::FioV2, Format::FioV3]),
+            (
+                "time_unit",
+                "time_unit = 'ns'",
+                &[
+                    Format::FioV2,
+                    Format::FioV3,
+                    Format::Mqsim,
+                    Format::Disksim,
+                    Format::Msr,
+                    Format::Spc,
+                    Format::Systor,
+                    Format::Alibaba,
+                    Format::Tencent,
+                ],
+            ),
             ("waits", "waits = 'moments'", &[Format::FioV2]),
-            ("block_size", "block_size = '4 KiB'", &[Format::Spc]),
+            ("block_size", "block_size = '2 KiB'\nout_of_range = 'wrap'", OF_UNITS),
+            ("length_unit", "length_unit = '512 B'", OF_UNITS),
         ] {
             let file = Fixture::new(&format!("settings-{key}-{}", format.name()), text);
             for given in [String::new(), format!("format = '{}'\n", format.name())] {
@@ -494,21 +521,25 @@ fn settings_of_other_formats_are_refused() {
     let file = Fixture::new("settings", TENCENT);
     let refusal = file.refusal("mode = 'closed'\nspread = 'uniform'\ncombine = 'fold'");
     assert!(refusal.contains("trace.spread: has no meaning with mode = \"closed\""), "{refusal}");
-    let refusal = file.refusal("format = 'spc'\nblock_size = '0 B'");
-    assert!(refusal.contains("trace.block_size: must be more than 0 B"), "{refusal}");
+    for key in ["block_size", "length_unit"] {
+        let refusal = file.refusal(&format!("format = 'spc'\n{key} = '0 B'"));
+        assert!(refusal.contains(&format!("trace.{key}: must be more than 0 B")), "{refusal}");
+    }
 }
 
 #[test]
 fn options_of_the_library_are_those_of_the_configuration() {
     let file = Fixture::new("options", FIO_V2);
     let keys = "event = 'complete'\ntime_unit = 'ms'\nwaits = 'gaps'\nblock_size = '1 KiB'\n\
-                spread = 'none'";
+                length_unit = '1 B'\nspread = 'none'\ntruncated = 'end'";
     let expected = Options {
         event: Some(Event::Complete),
         time_unit: Some(TimeUnit::Ms),
         waits: Some(Waits::Gaps),
         block_bytes: Some(1_024),
+        length_bytes: Some(1),
         spread: Some(Spread::None),
+        truncated: Some(Truncated::End),
     };
     assert_eq!(file.config(keys).trace.unwrap().options(), expected);
 }

@@ -59,7 +59,7 @@ fn padded(experiment: &Experiment, layout: &Layout) -> Option<String> {
     let program = u64::from(layout.units_per_batch) * layout.unit_bytes;
     let writers =
         experiment.workload.iter().filter(|of| writes_share(of).is_some_and(|of| of > 0.0));
-    let sizes = writers.map(|of| mean_bytes(of.size.as_ref(), layout.unit_bytes));
+    let sizes = writers.map(|of| mean_bytes(of, layout.unit_bytes));
     let least = sizes.min_by(f64::total_cmp).filter(|least| *least < program as f64)?;
     Some(format!(
         "writes of {} in the mean may each be programmed alone, as a program of {} (drive.buffer.durability = \"none\"): DTWIN Writes Typical may be up to {:.1} times smaller than with full programs; choose drive.buffer.partial_after, so that programs wait for more data, or durability = \"capacitor\"",

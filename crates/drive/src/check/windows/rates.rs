@@ -2,8 +2,8 @@
 
 use crate::experiment::Experiment;
 use ftl::{Layout, SetId, Thresholds};
-use host::WorkloadConfig;
-use host::config::SizeConfig;
+use host::config::Sizing;
+use host::{Kind, WorkloadConfig};
 use settings::{Problems, Time};
 
 /// Bytes that hosts can write to an NVM set between the background threshold, at which collection goes
@@ -76,7 +76,7 @@ pub fn written_in(workload: &WorkloadConfig, seconds: f64, unit: u64) -> Option<
         cycles * on + (seconds - cycles * (on + off)).min(on)
     });
     let requests = arrivals.rate.per_second() * at_work * writes_share(workload)?;
-    Some(requests * mean_bytes(workload.size.as_ref(), unit))
+    Some(requests * mean_bytes(workload, unit))
 }
 
 /// Share of writes among the requests of a workload; `None` for traces.
@@ -88,15 +88,15 @@ pub fn writes_share(workload: &WorkloadConfig) -> Option<f64> {
     }
 }
 
-/// Mean bytes of the mapping units of a request that begins at the beginning of one.
-pub fn mean_bytes(size: Option<&SizeConfig>, unit: u64) -> f64 {
+/// Mean bytes of the mapping units of a write that begins at the beginning of one.
+pub fn mean_bytes(workload: &WorkloadConfig, unit: u64) -> f64 {
     let whole = |bytes: u64| (bytes.div_ceil(unit) * unit) as f64;
-    match size {
+    match workload.size.as_ref().and_then(|size| size.of(Kind::Write)) {
         None => whole(4096),
-        Some(SizeConfig::Fixed(size)) => whole(size.bytes()),
-        Some(SizeConfig::List(sizes)) => {
+        Some(Sizing::Fixed(size)) => whole(size.bytes()),
+        Some(Sizing::List(sizes)) => {
             sizes.iter().map(|one| whole(one.size.bytes()) * one.share.fraction()).sum()
         }
-        Some(SizeConfig::Exponential(sizes)) => whole(sizes.mean.bytes()),
+        Some(Sizing::Exponential(sizes)) => whole(sizes.mean.bytes()),
     }
 }

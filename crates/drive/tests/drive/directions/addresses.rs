@@ -64,6 +64,12 @@ fn sequential() -> Predicted {
     [1, DRAWS / 20, DRAWS / 5, DRAWS - 2, 2].into()
 }
 
+/// Each place twice, once in each of two random orders.
+fn shuffled() -> Predicted {
+    let exactly = |share: u64| (share as f64, 0.0);
+    all_about(&[ANY, exactly(DRAWS / 20), exactly(DRAWS / 5), drawn(0.001), exactly(2)])
+}
+
 /// Every third place, 334 to a round: 17 of them below 50, 67 below 200. The sixth
 /// round is cut short at 330.
 fn every(stride: u64) -> Predicted {
@@ -86,6 +92,7 @@ fn of(
             ("sequential", sequential()),
             (strided, every(3)),
             ("uniform", all_about(&[ANY, drawn(0.05), drawn(0.2), drawn(0.001), ANY])),
+            ("shuffled", shuffled()),
             (zipf_in_order, ranked(0.99)),
             (hot_cold, zones(0.2, 0.8)),
             ("jesd219", zones(0.5, 0.8)),

@@ -3,6 +3,7 @@
 use crate::common::{Override, set};
 use crate::directions::case::{Case, about, case};
 use crate::directions::requests::{READ, US, arrivals_us, latency, recorded, requests};
+use drive::measure::SlowRequest;
 
 fn reads(parameter: &'static str, requests: u64, workload: &[Override]) -> Case {
     case(parameter)
@@ -13,6 +14,11 @@ fn reads(parameter: &'static str, requests: u64, workload: &[Override]) -> Case 
         .given(&[recorded()])
         .given(workload)
 }
+
+const TWO: &str = "[[workload]]\nname = \"first\"\nreads = \"100 %\"\nstop.requests = 50\n\
+    arrivals = { process = \"constant\", rate = \"100 IOPS\" }\n\
+    [[workload]]\nname = \"second\"\nreads = \"100 %\"\nstop.requests = 50\n\
+    arrivals = { process = \"constant\", rate = \"100 IOPS\" }\n";
 
 /// The mean of figures, and their standard deviation over it.
 fn mean_and_spread(figures: &[f64]) -> [f64; 2] {
@@ -55,6 +61,21 @@ pub fn cases() -> Vec<Case> {
                 ("10 kIOPS", [0.0, 100.0, 200.0, 300.0, 400.0]),
                 ("1 kIOPS", [0.0, 1e3, 2e3, 3e3, 4e3]),
             ]),
+        // Two workloads of one rate with constant gaps of 10 ms: their requests come together, or
+        // as far apart as their phases, of which each is uniform over a gap.
+        case("workload.arrivals.phase")
+            .filled()
+            .text(TWO)
+            .given(&[recorded()])
+            .see("requests of the second that come with one of the first, of 50", |scene| {
+                let run = scene.run();
+                let all = requests(&run);
+                let of = |initiator| all.iter().filter(move |request| request.initiator == initiator);
+                let together = |other: &&SlowRequest| of(0).any(|one| one.arrived == other.arrived);
+                of(1).filter(together).count() as u64
+            })
+            .left_out(50)
+            .under([("start", 50), ("random", 0)]),
         // One die: of 64 that come together, the last waits for all.
         reads("workload.queue_depth", 64, &[])
             .see("the longest of 64 reads, ns", longest)

@@ -2,7 +2,7 @@
 
 use crate::common::{Override, set};
 use crate::directions::case::{Case, REFUSED, Scene, case};
-use crate::directions::requests::{arrivals_us, offsets, recorded};
+use crate::directions::requests::{arrivals_us, bytes, offsets, recorded};
 use crate::directions::scratch::file;
 use drive::Run;
 
@@ -90,6 +90,7 @@ const FIO_V2: &str = "fio version 2 iolog\n/dev/sda add\n/dev/sda open\n\
     /dev/sda wait 400 0\n/dev/sda read 0 4096\n/dev/sda close\n";
 const FIO_V3: &str = "fio version 3 iolog\n0 /dev/sda add\n2 /dev/sda open\n\
     15 /dev/sda read 0 4096\n315 /dev/sda read 4096 4096\n400 /dev/sda close\n";
+const CUT: &str = "0,0,4096,R,0.500000\n0,8,4096,R,0.5003";
 const SPC: &str = "0,0,4096,R,0.500000\n0,8,4096,R,0.500300\n";
 
 /// A case in which the format is detected, or given; with another format the file cannot be read.
@@ -121,7 +122,12 @@ fn options() -> Vec<Case> {
         ]),
         arrivals("workload.trace.time_unit", trace("stamps", FIO_V3))
             .left_out([0.0, 300.0])
-            .under([("us", [0.0, 300.0]), ("ms", [0.0, 300_000.0])]),
+            .under([
+                ("ns", [0.0, 0.3]),
+                ("us", [0.0, 300.0]),
+                ("ms", [0.0, 300_000.0]),
+                ("s", [0.0, 3e8]),
+            ]),
         // One after the other, or both from the beginning.
         arrivals("workload.trace.waits", trace("waits", FIO_V2))
             .left_out([0.0, 300.0, 700.0])
@@ -130,6 +136,15 @@ fn options() -> Vec<Case> {
             .see("where requests begin", |scene| offsets(&scene.run()))
             .left_out([0, 8 * 512])
             .under([("512 B", [0, 8 * 512]), ("4 KiB", [0, 32 * KIB])]),
+        replay("workload.trace.length_unit", trace("lengths", SPC))
+            .see("the sizes of requests", |scene| bytes(&scene.run()))
+            .left_out([4 * KIB, 4 * KIB])
+            .under([("1 B", [4 * KIB, 4 * KIB]), ("2 B", [8 * KIB, 8 * KIB])]),
+        // The last line has no end: a digit may be missing.
+        replay("workload.trace.truncated", trace("cut", CUT))
+            .see("requests", |scene| scene.run().issued())
+            .left_out(2)
+            .under([("refuse", 2), ("end", 1)]),
     ]
 }
 

@@ -93,6 +93,27 @@ fn mixes() -> Vec<Case> {
     ]
 }
 
+/// The alignment of one of two kinds; the other keeps its own.
+fn aligned(kind: Kind, parameter: &'static str) -> Case {
+    let (name, other) = (kind.name(), if kind == Kind::Write { "read" } else { "write" });
+    let workload = format!(
+        "mix = {{ {name} = \"50 %\", {other} = \"50 %\" }}\nalign = {{ {other} = \"8 KiB\" }}"
+    );
+    case(parameter)
+        .text(host(&workload, "requests = 1000"))
+        .given(&[recorded()])
+        .see("the greatest common divisors of the addresses of both kinds", move |scene| {
+            let run = scene.run();
+            let (mine, others): (Vec<_>, Vec<_>) =
+                requests(&run).into_iter().partition(|request| request.command.kind == kind);
+            [mine, others].map(|of| {
+                of.iter().map(|request| request.command.offset).fold(0, greatest_common_divisor)
+            })
+        })
+        .left_out([4 * KIB, 8 * KIB])
+        .under([("512 B", [512, 8 * KIB]), ("12 KiB", [12 * KIB, 8 * KIB])])
+}
+
 pub fn cases() -> Vec<Case> {
     let half = REQUESTS as f64 / 2.0;
     let mut all = vec![
@@ -173,6 +194,16 @@ pub fn cases() -> Vec<Case> {
             })
             .left_out(4 * KIB)
             .under([("512 B", 512), ("4 KiB", 4 * KIB), ("12 KiB", 12 * KIB)]),
+        aligned(Kind::Read, "workload.align.read"),
+        aligned(Kind::Write, "workload.align.write"),
+        aligned(Kind::Trim, "workload.align.trim"),
+        aligned(Kind::WriteZeroes, "workload.align.write_zeroes"),
+        // Of 1000 requests a flush follows each nth write: 1000 / (n + 1) of them.
+        case("workload.flush_every")
+            .text(host("reads = \"0 %\"", "requests = 1000"))
+            .see("flushes of 1000 requests", |scene| count(&scene.run(), Kind::Flush))
+            .left_out(0)
+            .under([("1", 500), ("3", 250), ("9", 100), ("999", 1)]),
         // Reads come 125 us apart from 0 us on.
         reads("workload.stop.time", 100)
             .see("requests", |scene| scene.run().issued())
