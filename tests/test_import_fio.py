@@ -12,10 +12,6 @@ from flashscape.fio_jobs import known
 from flashscape.imported import Verdict
 from places import ROOT, SMALL
 
-RWF = ("read", "write", "flush")
-OF_110 = ("54.545454545 %", "36.363636364 %", "9.090909091 %")
-"""Shares of 60, 40 and 10 of 110."""
-
 ASYNC = "ioengine=libaio\ndirect=1\n"
 
 
@@ -30,8 +26,8 @@ def workloads(tmp_path, text: str, **options: Any) -> list[dict[str, Any]]:
     return tomllib.loads(imported(tmp_path, text, **options).toml)["workload"]
 
 
-def workload(tmp_path, *lines: str, **options: Any) -> dict[str, Any]:
-    text = "\n".join(("[job]", "size=1m", *lines))
+def workload(tmp_path, *lines: str, size: str = "1m", **options: Any) -> dict[str, Any]:
+    text = "\n".join(("[job]", f"size={size}", *lines))
     (only,) = workloads(tmp_path, text, **options)
     return only
 
@@ -82,7 +78,7 @@ def test_a_whole_file(tmp_path):
     mixed = {
         "reads": "70 %",
         "size": "4 KiB",
-        "addresses": "uniform",
+        "addresses": "shuffled",
         "queue_depth": 16,
         "start": "10 s",
         "stop": {"time": "10 s"},
@@ -104,7 +100,7 @@ def test_a_whole_file(tmp_path):
     assert said["global", "ioengine"] == (4, "mapped")
     assert said["global", "group_reporting"] == (9, "inert")
     assert said["load", "stonewall"] == (17, "mapped")
-    assert said["load", "norandommap"] == (None, "approximated")
+    assert said["load", "norandommap"] == (None, "mapped")
     assert all(key.why for key in result.keys if key.verdict != "mapped")
 
 
@@ -249,16 +245,20 @@ def test_times_have_fios_units(tmp_path, runtime, expected):
         # The later option counts.
         ("randrw\nrwmixread=80\nrwmixwrite=40", {"reads": "60 %"}),
         ("randrw\nrwmixwrite=40\nrwmixread=80", {"reads": "80 %"}),
-        # A flush for every 4 writes: 4 of 5 requests are writes.
-        ("randwrite\nfsync=4", {"mix": {"write": "80 %", "flush": "20 %"}}),
-        # Of 100 reads and writes 40 are writes, with 10 flushes between: of 110 requests.
+        ("randwrite\nfsync=4", {"reads": "0 %", "flush_every": 4}),
+        ("randrw\nrwmixread=60\nfdatasync=4", {"reads": "60 %", "flush_every": 4}),
+        # One flush where both are due: the rarer ones come with the others.
+        ("write\nfsync=8\nfdatasync=4", {"reads": "0 %", "flush_every": 4}),
+        ("read\nfsync=8", {"reads": "100 %"}),
+        # Of 24 writes 6 + 4 are followed by flushes, 2 of them by one for both: 8. Of 100 reads
+        # and writes 40 are writes with 40 / 3 flushes: of 340 / 3 requests.
         (
-            "randrw\nrwmixread=60\nfdatasync=4",
+            "randrw\nrwmixread=60\nfsync=4\nfdatasync=6",
             {
                 "mix": {
-                    "read": "54.545454545 %",
-                    "write": "36.363636364 %",
-                    "flush": "9.090909091 %",
+                    "read": "52.941176471 %",
+                    "write": "35.294117647 %",
+                    "flush": "11.764705882 %",
                 }
             },
         ),
@@ -266,7 +266,8 @@ def test_times_have_fios_units(tmp_path, runtime, expected):
 )
 def test_kinds(tmp_path, rw, expected):
     found = workload(tmp_path, f"rw={rw}")
-    assert {key: found[key] for key in ("reads", "mix") if key in found} == expected
+    shown = ("reads", "mix", "flush_every")
+    assert {key: found[key] for key in shown if key in found} == expected
 
 
 @pytest.mark.parametrize(
@@ -312,7 +313,14 @@ def test_sizes(tmp_path, options, expected):
     [
         ("rw=read", {"pattern": "sequential"}),
         ("rw=write:12k", {"pattern": "strided", "stride": "16 KiB"}),
-        ("rw=randread", "uniform"),
+        # One request a pass is no stride.
+        ("rw=write:1m", {"pattern": "sequential"}),
+        ("rw=randread", "shuffled"),
+        ("rw=randread\nnorandommap", "uniform"),
+        ("rw=randread\nba=4k", "shuffled"),
+        ("rw=randread\nba=512", "uniform"),
+        ("rw=randread\nnorandommap\nrandom_generator=lfsr", "shuffled"),
+        ("rw=randread\nbsrange=4k-8k", "uniform"),
         ("rw=randread\npercentage_random=0", {"pattern": "sequential"}),
         ("rw=randread\nrandom_distribution=zipf:1.2", {"pattern": "zipf", "theta": 1.2}),
         ("rw=randread\nrandom_distribution=zipf", {"pattern": "zipf", "theta": 1.1}),
@@ -327,10 +335,38 @@ def test_addresses(tmp_path, options, expected):
     assert workload(tmp_path, options)["addresses"] == expected
 
 
-def test_a_random_map_is_approximated_and_its_absence_is_carried(tmp_path):
+def test_a_random_map_is_carried_as_far_as_it_has_one_size(tmp_path):
     random = "[job]\nsize=1m\nrw=randread\n"
-    assert verdicts(imported(tmp_path, random))["norandommap"] == Verdict.APPROXIMATED
-    assert verdicts(imported(tmp_path, f"{random}norandommap\n"))["norandommap"] == Verdict.MAPPED
+    for more, expected in (
+        ("", Verdict.MAPPED),
+        ("norandommap\n", Verdict.MAPPED),
+        ("bsrange=4k-8k\n", Verdict.APPROXIMATED),
+        ("rw=randrw\nbs=4k,8k\n", Verdict.APPROXIMATED),
+    ):
+        assert verdicts(imported(tmp_path, random + more))["norandommap"] == expected
+
+
+def test_gaps_of_a_stride_may_be_smaller_than_a_request(tmp_path):
+    found = workload(tmp_path, "rw=write:20k", "bs=64k")
+    assert (found["align"], found["addresses"]["stride"]) == ("4 KiB", "84 KiB")
+
+
+def test_sizes_and_alignments_of_each_kind(tmp_path):
+    mixed = workload(tmp_path, "rw=randrw", "bs=4k,64k")
+    assert mixed["size"] == {"read": "4 KiB", "write": "64 KiB"}
+    assert "align" not in mixed
+    assert workload(tmp_path, "rw=randrw", "bs=,8k")["size"] == {"read": "4 KiB", "write": "8 KiB"}
+    assert workload(tmp_path, "rw=randrw", "bs=8k,")["size"] == {"read": "8 KiB", "write": "4 KiB"}
+    assert workload(tmp_path, "rw=randrw", "bs=8k,8k")["size"] == "8 KiB"
+    split = workload(tmp_path, "rw=randrw", "bs=4k", "bssplit=,8k/50:16k/50")["size"]
+    half = [{"size": "8 KiB", "share": "50 %"}, {"size": "16 KiB", "share": "50 %"}]
+    assert split == {"read": "4 KiB", "write": half}
+    aligned = workload(tmp_path, "rw=randrw", "bs=64k", "ba=4k,8k")
+    assert aligned["align"] == {"read": "4 KiB", "write": "8 KiB"}
+    assert workload(tmp_path, "rw=randrw", "bs=64k", "ba=4k,4k")["align"] == "4 KiB"
+    # Each kind of a sequential job goes through the region by itself.
+    sequential = workload(tmp_path, "rw=rw", "bs=4k")
+    assert sequential["size"] == {"read": "4 KiB", "write": "4 KiB"}
 
 
 # ---- places ------------------------------------------------------------------------------
@@ -354,9 +390,72 @@ def test_shares_of_a_device(tmp_path):
     offset, size = (fs.units.size_of(found["region"][key]) for key in ("offset", "size"))
     capacity = imported(tmp_path, "[job]\nsize=1m\n").experiment.derived["capacity"]
     exported = capacity["exported_bytes"]
-    # Up to the next multiple of bs, and down to whole sectors.
+    # Up to the next multiple of bs, and down to one.
     assert offset == -(-(exported * 33 // 100) // 65536) * 65536
-    assert size == exported * 10 // 100 // 512 * 512
+    assert size == exported * 10 // 100 // 65536 * 65536
+
+
+def test_shares_of_clones_are_rounded_together(tmp_path):
+    # fio rounds the sum of offset and increments, not each of them.
+    text = "[job]\nfilename=/dev/nvme0n1\nbs=64k\nsize=1m\nnumjobs=3\n"
+    found = workloads(tmp_path, f"{text}offset=5%\noffset_increment=7%\n")
+    capacity = imported(tmp_path, "[job]\nsize=1m\n").experiment.derived["capacity"]
+    exported = capacity["exported_bytes"]
+    for clone, each in enumerate(found):
+        raw = exported * 5 // 100 + clone * (exported * 7 // 100)
+        assert fs.units.size_of(each["region"]["offset"]) == -(-raw // 65536) * 65536
+
+
+def test_no_per_cent_are_nothing_or_all(tmp_path):
+    device = "[job]\nfilename=/dev/nvme0n1\nbs=64k\n"
+    (found,) = workloads(tmp_path, f"{device}offset=0%\nsize=1m\n")
+    assert found["region"] == {"offset": "0 B", "size": "1 MiB"}
+    (found,) = workloads(tmp_path, f"{device}offset=0\nsize=0%\n")
+    assert "region" not in found
+    clones = workloads(tmp_path, f"{device}numjobs=2\noffset_increment=0%\nsize=1m\n")
+    assert [each["region"]["offset"] for each in clones] == ["0 B", "0 B"]
+
+
+def test_filesize_bounds_a_device_and_the_work(tmp_path):
+    device = "[job]\nfilename=/dev/nvme0n1\nbs=64k\nfilesize=1m\n"
+    (found,) = workloads(tmp_path, f"{device}size=4m\n")
+    assert found["region"] == {"offset": "0 B", "size": "1 MiB"}
+    assert found["stop"] == {"bytes": "1 MiB"}
+    (half,) = workloads(tmp_path, f"{device}size=50%\n")
+    assert half["region"]["size"] == "512 KiB"
+
+
+@pytest.mark.parametrize(
+    ("lines", "region", "stop"),
+    [
+        # 128 of 256 places, which fio's issue of the same job has.
+        (("rw=write:4k",), "1 MiB", "512 KiB"),
+        (("rw=write:4k", "loops=2"), "1 MiB", "1 MiB"),
+        (("rw=write:4k", "io_size=2m"), "1 MiB", "2 MiB"),
+        (("rw=write:12k",), "1 MiB", "256 KiB"),
+        # 13 requests, 84 KiB apart; the last ends 48 KiB behind the size.
+        (("rw=write:20k", "bs=64k"), "1072 KiB", "832 KiB"),
+    ],
+)
+def test_a_pass_ends_with_the_region(tmp_path, lines, region, stop):
+    text = "\n".join(("[job]", "filename=/dev/nvme0n1", "size=1m", *lines))
+    (found,) = workloads(tmp_path, text)
+    assert found["region"]["size"] == region
+    assert found["stop"]["bytes"] == stop
+
+
+def test_requests_are_whole(tmp_path):
+    device, file = "[job]\nfilename=/dev/nvme0n1\n", "[job]\n"
+    for head, lines, region, stop in (
+        (device, "size=9120\n", "12 KiB", "12 KiB"),
+        (device, "size=9120\nrw=randread\n", "8704 B", "8 KiB"),
+        (device, "size=1000k\nbs=64k\n", "1 MiB", "1 MiB"),
+        (file, "size=1000k\nbs=64k\n", "1000 KiB", "960 KiB"),
+        (device, "size=1000k\nbs=64k\nrw=randread\n", "1000 KiB", "960 KiB"),
+        (device, "size=1000k\nbs=64k\nrw=randread\nnorandommap\n", "1000 KiB", "1 MiB"),
+    ):
+        (found,) = workloads(tmp_path, head + lines)
+        assert (found["region"]["size"], found["stop"]["bytes"]) == (region, stop), lines
 
 
 def test_files_lie_side_by_side_and_shared_ones_in_one_place(tmp_path):
@@ -373,7 +472,12 @@ def test_the_end_of_a_job(tmp_path):
     assert workload(tmp_path)["stop"] == {"bytes": "1 MiB"}
     assert workload(tmp_path, "io_size=3m")["stop"] == {"bytes": "3 MiB"}
     assert workload(tmp_path, "loops=3")["stop"] == {"bytes": "3 MiB"}
-    assert workload(tmp_path, "number_ios=7")["stop"] == {"bytes": "1 MiB", "requests": 7}
+    assert workload(tmp_path, "number_ios=7")["stop"] == {"bytes": "28 KiB"}
+    # Flushes are no reads or writes, and ask for no bytes.
+    flushed = workload(tmp_path, "rw=write", "number_ios=7", "fsync=2")
+    assert flushed["stop"] == {"bytes": "28 KiB"}
+    split = ("rw=write", "bssplit=4k/50:8k/50", "number_ios=7")
+    assert workload(tmp_path, *split)["stop"] == {"bytes": "1 MiB", "requests": 7}
     assert workload(tmp_path, "runtime=5")["stop"] == {"time": "5 s", "bytes": "1 MiB"}
     assert workload(tmp_path, "runtime=5", "time_based", "loops=3")["stop"] == {"time": "5 s"}
 
@@ -399,6 +503,75 @@ def test_rates(tmp_path, options, process, rate):
     found = workload(tmp_path, "ioengine=libaio", "direct=1", "iodepth=8", options)
     assert found["arrivals"] == {"process": process, "rate": rate}
     assert found["queue_depth"] == 8
+
+
+def test_a_rate_counts_data_alone(tmp_path):
+    lines = ("rw=write", "rate=100m", "bs=128k", "fdatasync=8")
+    found = workload(tmp_path, *lines, size="8m")
+    assert found["arrivals"]["rate"] == "800 IOPS"
+    assert (found["reads"], found["flush_every"]) == ("0 %", 8)
+    # Drawn flushes take a slot each: 1/4 + 1/6 - 1/12 of the writes.
+    drawn = workload(tmp_path, "rw=write", "rate_iops=300", "fsync=4", "fdatasync=6")
+    assert drawn["arrivals"]["rate"] == "400 IOPS"
+
+
+def test_clones_with_a_rate_have_phases_of_their_own(tmp_path):
+    rate = "size=1m\nrate_iops=1000\n"
+    phases = {
+        f"[a]\n{rate}": [None],
+        f"[a]\n{rate}numjobs=3\n": ["random"] * 3,
+        f"[a]\n{rate}[b]\n{rate}": ["random"] * 2,
+        f"[a]\n{rate}rate_process=poisson\nnumjobs=2\n": [None] * 2,
+    }
+    for text, expected in phases.items():
+        found = workloads(tmp_path, text)
+        assert [each["arrivals"].get("phase") for each in found] == expected, text
+    (alone,) = workloads(tmp_path, f"[a]\n{rate}[b]\n{rate}", sections=["a"])
+    assert "phase" not in alone["arrivals"]
+
+
+def test_the_rate_of_a_job_that_flushes_is_that_of_its_data(tmp_path):
+    job = (
+        "[job]\nfilename=/dev/nvme0n1\nrw=write\nbs=128k\nsize=64m\nrate=100m\nfdatasync=8\n"
+        "ioengine=libaio\ndirect=1\niodepth=8\nruntime=1\ntime_based\n"
+    )
+    result = fs.run(imported(tmp_path, job).experiment)
+    # 100 MiB in a second.
+    assert result.write.requests * 128 * 2**10 == pytest.approx(100 * 2**20, rel=0.002)
+
+
+def test_clones_with_a_rate_have_alike_means(tmp_path):
+    """Requests that arrive in one nanosecond queue in one order: the last clone is the slowest."""
+    job = (
+        "[job]\nfilename=/dev/nvme0n1\nrw=randread\nsize=16m\nrate_iops=1000\nnumjobs=8\n"
+        "ioengine=libaio\ndirect=1\niodepth=4\nruntime=1\ntime_based\n"
+    )
+    means = {}
+    for phase in ("random", "start"):
+        text = imported(tmp_path, job).toml.replace('phase = "random"', f'phase = "{phase}"')
+        (tmp_path / "phase.toml").write_text(text)
+        result = fs.run(fs.Experiment.from_file(tmp_path / "phase.toml"))
+        names = [each["name"] for each in result.summary["initiators"]]
+        means[phase] = [result.of_kind("read", name).mean for name in names]
+    in_step, apart = means["start"], means["random"]
+    assert in_step == sorted(in_step)
+    assert in_step[-1] > 1.5 * in_step[0]
+    # A request takes 12 us and a gap 1 ms: even a clone that always comes behind another waits for
+    # one request, as the second of those in step.
+    assert max(apart) < in_step[1]
+    assert apart != sorted(apart)
+
+
+def test_a_rate_with_a_queue_is_approximated_unless_it_is_offloaded(tmp_path):
+    job = f"[job]\n{ASYNC}size=1m\nrate_iops=1000\niodepth=8\n"
+    assert verdicts(imported(tmp_path, job))["rate_iops"] == Verdict.APPROXIMATED
+    offloaded = imported(tmp_path, f"{job}io_submit_mode=offload\n")
+    assert verdicts(offloaded)["rate_iops"] == Verdict.MAPPED
+    one = imported(tmp_path, job.replace("iodepth=8", "iodepth=1"))
+    assert verdicts(one)["rate_iops"] == Verdict.MAPPED
+    # A thread for each place in the queue, whatever the engine.
+    threads = workload(tmp_path, "iodepth=8", "io_submit_mode=offload")
+    assert threads["queue_depth"] == 8
 
 
 def test_rates_of_both_kinds_set_the_mix(tmp_path):
@@ -494,7 +667,16 @@ def test_every_wait_for_an_unknown_end_is_refused(tmp_path):
     assert set(problems) == {*ends, "[f] wait_for"}
     for path, end in ends.items():
         assert f"the end of {end} is unknown before the run; give it a runtime" in problems[path]
-    assert "there is no job [g] above" in problems["[f] wait_for"]
+    assert "there is no job g above (there are: a, b, c, d, e)" in problems["[f] wait_for"]
+
+
+def test_a_job_waits_for_a_name_and_not_for_a_section(tmp_path):
+    jobs = "[a]\nname=first\n[b]\nwait_for=first\n"
+    assert starts(tmp_path, jobs) == [None, "10 s"]
+    (problem,) = refused(tmp_path, f"{TIMED}[a]\nname=first\n[b]\nwait_for=a\n")
+    assert "(there are: first)" in problem.message
+    (problem,) = refused(tmp_path, f"{TIMED}[a]\nwait_for=a\n")
+    assert "cannot wait for itself" in problem.message
 
 
 def test_the_warm_up_ends_with_the_last_ramp(tmp_path):
@@ -534,6 +716,25 @@ def test_sections_apply_to_what_is_below_them(tmp_path):
     ]
 
 
+def test_a_name_in_global_renames_no_job(tmp_path):
+    text = "[global]\nname=shared\nsize=1m\n[a]\n[b]\nname=own\n"
+    result = imported(tmp_path, text)
+    assert [each["name"] for each in tomllib.loads(result.toml)["workload"]] == ["a", "own"]
+    shared = {key.why: key.verdict for key in result.keys if key.line == 2}
+    assert shared == {
+        "fio names a job after its section, whatever [global] says": Verdict.INERT,
+        "line 6 gives it again, which counts": Verdict.INERT,
+    }
+
+
+def test_a_list_over_clones_says_everything_once(tmp_path):
+    text = "[a]\nfilename=/dev/nvme0n1\nrw=randread\nnumjobs=8\nrate_iops=100\n"
+    keys = imported(tmp_path, text).keys
+    assert len(keys) == len(set(keys))
+    missing = sorted(key.name for key in keys if key.line is None)
+    assert missing == ["bs", "direct", "ioengine", "norandommap", "size"]
+
+
 def test_an_overridden_option_is_listed(tmp_path):
     result = imported(tmp_path, "[global]\nbs=8k\nsize=1m\n[a]\nbs=16k\n")
     lines = {key.line: (str(key.verdict), key.why) for key in result.keys if key.name == "bs"}
@@ -559,6 +760,15 @@ def test_includes_and_variables(tmp_path, monkeypatch):
     (problem,) = refused(tmp_path, "[a]\nsize=1m\ninclude more.fio\n")
     assert problem.file == str(tmp_path / "more.fio")
     assert "FLASHSCAPE_BS" in problem.message
+
+
+def test_an_include_is_found_beside_the_file_that_includes_it(tmp_path):
+    inner = tmp_path / "inner"
+    inner.mkdir()
+    (inner / "first.inc").write_text("bs=8k\ninclude second.inc\n")
+    (inner / "second.inc").write_text("size=64k\n")
+    (found,) = workloads(tmp_path, "[a]\ninclude inner/first.inc\n")
+    assert (found["size"], found["region"]["size"]) == ("8 KiB", "64 KiB")
 
 
 def test_names_are_made_unique(tmp_path):
@@ -594,7 +804,19 @@ def test_values_of_the_drive(tmp_path):
         ("bs=4ki", "bs", "write k or kib"),
         ("bs=(4*1024)", "bs", "expression"),
         ("bs=100", "bs", "no multiple of 512 B"),
-        ("rw=randrw\nbs=4k,64k", "bs", "make a job of reads and a job of writes"),
+        ("rw=write\nbs=2300\nfdatasync=1", "bs", "whole pages of 4 KiB to it: write bs=4k"),
+        ("bs=5000", "bs", "write bs=8k"),
+        ("bs=2300\ndirect=1", "bs", "the sector of a drive; write 2560"),
+        ("bs=0", "bs", "a request has at least 512 B; write 4k"),
+        ("rw=randrw\nbssplit=4k/50:5k/25:700/25", "bssplit", "700 B is no multiple of 512 B"),
+        ("rw=rw:4k\nbs=4k,64k", "rw", "gaps behind requests of several sizes"),
+        ("rw=write:1000", "rw", "gaps that are no multiple of 512 B"),
+        ("rw=write:4q", "rw", "a unit that fio does not know"),
+        ("offset=1000", "offset", "the job begins at 1,000 B, which is no multiple of 512 B"),
+        ("offset=101%\nfilename=/dev/sda", "offset", "a share from 0% to 100%"),
+        ("offset=100%\nfilename=/dev/sda", "offset", "begins behind the end"),
+        ("numjobs=2\noffset_increment=1000", "offset_increment", "which is no multiple of 512 B"),
+        ("filesize=100", "filesize", "leaves no room for a request of 4 KiB"),
         ("bssplit=4k/60:8k/60", "bssplit", "add up to 120 %"),
         ("bssplit=4k/60:8k/30", "bssplit", "add up to 90 %"),
         ("rw=randomread", "rw", "none of read, write"),
@@ -652,11 +874,42 @@ def test_devices_and_files_do_not_mix(tmp_path):
 
 
 def test_what_the_check_refuses_is_told_by_fios_line(tmp_path):
-    """The region has room for no request, which only the experiment's check finds."""
+    """Only the experiment's check knows the largest depth."""
+    problems = refused(tmp_path, f"[a]\n{ASYNC}size=64k\niodepth=4000000000\n")
+    assert {(problem.path, problem.line) for problem in problems} == {("[a] iodepth", 5)}
+    assert "at most 67108864 are supported" in problems[0].message
+    assert all("of [a]" in problem.message for problem in problems)
+
+
+def test_a_region_without_room_for_a_request_is_refused(tmp_path):
     (problem,) = refused(tmp_path, "[a]\nsize=64k\nbs=128k\n")
-    assert (problem.path, problem.line) == ("[a] bs", 3)
-    assert "does not fit" in problem.message
-    assert "of [a]" in problem.message
+    assert (problem.path, problem.line) == ("[a] size", 2)
+    assert "leaves no room for a request of 128 KiB" in problem.message
+
+
+def test_a_missing_size_names_the_way_out(tmp_path):
+    (problem,) = refused(tmp_path, "[a]\nbs=4k\n")
+    assert problem.path == "[a] size"
+    assert "write size=1g or another, or filename=/dev/nvme0n1" in problem.message
+
+
+def test_the_end_of_the_drive_is_a_fault_of_the_right_option(tmp_path):
+    for option in ("size=100t", "filesize=100t", "offset=100t\nsize=4k"):
+        (problem,) = refused(tmp_path, f"[a]\nfilename=x\n{option}\n")
+        assert problem.path == f"[a] {option.partition('=')[0]}"
+        assert "the region ends at" in problem.message
+
+
+def test_a_remedy_names_its_command(flashscape, tmp_path):
+    (tmp_path / "job.fio").write_text(
+        "[a]\nfilename=/dev/nvme0n1\nrw=randwrite\nsize=1g\nruntime=10\ntime_based\n"
+        "rate_iops=1000\n"
+    )
+    ended = flashscape("import-fio", "job.fio", "--drive=dc-tlc", "--out=a.toml")
+    assert "garbage collection cannot begin in this run" in ended.out
+    for line in ended.out.splitlines():
+        if "remedy:" in line and "--" in line:
+            assert "import again with --" in line
 
 
 @pytest.mark.parametrize(

@@ -78,12 +78,11 @@ def convert(path: Path, wishes: Wishes) -> Imported:
 
 
 def _read(jobs: list[Job], exported: int) -> list[_Whole]:
+    is_alone = sum(job.whole("numjobs", 1, 1) for job in jobs) == 1
     wholes: list[_Whole] = []
     for job in jobs:
-        asked = load.of(job)
-        is_random = (job.text("rw") or "").startswith("rand")
-        place = places.of(job, exported, asked.sizes.least, is_random=is_random)
-        wholes.append(_Whole(job, asked, place, ending.of(job)))
+        asked = load.of(job, is_alone=is_alone)
+        wholes.append(_Whole(job, asked, places.of(job, exported, asked), ending.of(job)))
     times = starts.scheduled([(each.job, each.times) for each in wholes])
     return [each._replace(times=own) for each, own in zip(wholes, times, strict=True)]
 
@@ -186,8 +185,8 @@ def _workloads(whole: _Whole, bases: dict[tuple[str, ...], int], exported: int) 
         rows = [
             job.row("name", name, "name", "numjobs"),
             *places.row(job, region, bases[region.where], exported),
-            *asked.rows,
-            *ending.rows(job, times, place.limit or region.size, asked.requests_per_io),
+            *asked.rows_of(region),
+            *ending.rows(job, times, asked, place, region),
         ]
         tables.append(Table("workload", rows, is_list=True, remark=f"[{job.title}]"))
     return tables
@@ -245,14 +244,30 @@ def _translated(
     return refusal([_at_home(problem, workloads, jobs, path) for problem in error.problems])
 
 
+_CULPRITS = {
+    "region.offset": ("offset", "offset_increment"),
+    "region": ("size", "filesize", "offset"),
+    "addresses": ("random_distribution", "rw"),
+    "stop.time": ("runtime", "ramp_time"),
+    "stop.bytes": ("io_size", "size"),
+    "stop.requests": ("number_ios",),
+}
+"""Options that a fault of a key comes from, the likeliest first; for other keys their sources."""
+
+
 def _at_home(problem: Problem, workloads: list[Table], jobs: list[Job], path: Path) -> Problem:
     for number, table in enumerate(workloads):
+        head = f"workload[{number}]."
         for row in table.rows:
-            if row.sources and problem.path.startswith(f"workload[{number}].{row.key}"):
-                title, name = row.sources[0]
-                option = next(job.option(name) for job in jobs if job.title == title)
-                names = ", ".join(name for _, name in row.sources)
-                message = f"{problem.message} (from {names} of [{title}])"
-                if option is not None:
-                    return Problem(f"[{title}] {name}", option.file, option.line, message)
+            if not (row.sources and problem.path.startswith(head + row.key)):
+                continue
+            title = row.sources[0][0]
+            given = [name for _, name in row.sources]
+            key = problem.path.removeprefix(head)
+            likely = next((names for at, names in _CULPRITS.items() if key.startswith(at)), ())
+            name = next((name for name in likely if name in given), given[0])
+            option = next(job.option(name) for job in jobs if job.title == title)
+            message = f"{problem.message} (from {', '.join(given)} of [{title}])"
+            if option is not None:
+                return Problem(f"[{title}] {name}", option.file, option.line, message)
     return Problem(problem.path, str(path), None, problem.message)

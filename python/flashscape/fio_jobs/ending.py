@@ -10,9 +10,9 @@ from flashscape.fio_jobs import values
 from flashscape.imported import Verdict
 
 if TYPE_CHECKING:
-    from fractions import Fraction
-
     from flashscape.fio_jobs.job import Job
+    from flashscape.fio_jobs.load import Load
+    from flashscape.fio_jobs.places import Place, Region
     from flashscape.written import Row, Value
 
 
@@ -66,7 +66,7 @@ def _delay(job: Job) -> int:
     return sum(found) // len(found)
 
 
-def rows(job: Job, times: Times, limit: int, requests_per_io: Fraction) -> list[Row]:
+def rows(job: Job, times: Times, load: Load, place: Place, region: Region) -> list[Row]:
     """Return ``start`` and ``stop`` of a workload."""
     found: list[Row] = []
     if times.start:
@@ -76,21 +76,60 @@ def rows(job: Job, times: Times, limit: int, requests_per_io: Fraction) -> list[
     stop: dict[str, Value] = {}
     if times.runtime:
         stop["time"] = written.time(times.ramp + times.runtime)
-    loops = job.whole("loops", 1, 1)
-    number = job.whole("number_ios")
     if times.is_timed:
         told = "time_based: the job goes on until its runtime is over"
         for name in ("loops", "number_ios", "io_size"):
             job.say(name, Verdict.INERT, "", told)
     else:
-        stop["bytes"] = written.size(limit * loops)
-        job.say("loops", Verdict.MAPPED, "workload.stop.bytes")
-        if number:
-            stop["requests"] = int(number * loops * requests_per_io)
-        job.say("number_ios", Verdict.MAPPED, "workload.stop.requests" if number else "")
+        stop |= _amount(job, load, place, region)
     sources = ("runtime", "ramp_time", "io_size", "size", "loops", "number_ios")
     found.append(job.row("stop", stop, *sources))
     return found
+
+
+def _amount(job: Job, load: Load, place: Place, region: Region) -> dict[str, Value]:
+    """Return the bytes and requests after which a job without ``time_based`` ends.
+
+    A pass ends with the region, also if ``size`` asks for more. With ``io_size`` the job begins
+    again. Flushes ask for no bytes.
+    """
+    loops, number = job.whole("loops", 1, 1), job.whole("number_ios")
+    job.say("loops", Verdict.MAPPED, "workload.stop.bytes")
+    job.say("number_ios", Verdict.MAPPED, "workload.stop" if number else "")
+    size = region.size if place.size is None else min(place.size, region.size)
+    if not load.sizes.is_fixed:
+        stop: dict[str, Value] = {"bytes": written.size((place.limit or size) * loops)}
+        if number:
+            stop["requests"] = _with_flushes(load, number * loops)
+            if load.flushes.names:
+                why = "reads and writes, and the flushes between them in the mean"
+                job.say("number_ios", Verdict.APPROXIMATED, "workload.stop.requests", why)
+        return stop
+    least = load.sizes.first.least
+    requests = -(-(place.limit or size) // least)
+    if place.limit is None:
+        requests = _of_pass(job, load, region, requests)
+    if number:
+        requests = min(requests, number)
+    return {"bytes": written.size(requests * least * loops)}
+
+
+def _of_pass(job: Job, load: Load, region: Region, asked: int) -> int:
+    """Return the requests of a pass of which ``asked`` would have the bytes of ``size``."""
+    if load.order.is_random:
+        return min(asked, region.requests) if load.order.is_mapped else asked
+    kinds = len(load.sizes.used)
+    if kinds > 1 and load.order.gap:
+        why = "ends when both kinds have made their passes in the mean; in fio with the first"
+        job.say("rw", Verdict.APPROXIMATED, "workload.stop.bytes", why)
+    return min(asked, kinds * region.requests)
+
+
+def _with_flushes(load: Load, requests: int) -> int:
+    """Return the number of requests with the flushes between them, in the mean."""
+    writes = 1 - load.reads
+    share = load.flushes.share + (writes / load.flushes.every if load.flushes.every else 0)
+    return int(requests * (1 + share))
 
 
 def warm_up(jobs: list[tuple[Job, Times]]) -> list[Row]:

@@ -45,13 +45,14 @@ class Job:
         self._has_engine = True
         self._options: dict[str, Option] = {}
         self.said: dict[Option, Said] = {}
-        self._missing: list[Key] = []
+        self._missing: dict[str, Key] = {}
         for option in options:
             earlier = self._options.pop(option.name, None)
             if earlier is not None:
                 why = f"line {option.line} gives it again, which counts"
                 self.said[earlier] = Said(Verdict.INERT, "", why)
             self._options[option.name] = option
+        self._keep_own_name()
         for name in without:
             if (left := self._options.pop(name, None)) is not None:
                 self.said[left] = Said(Verdict.IGNORED, "", "left out, as --without says")
@@ -63,10 +64,21 @@ class Job:
 
     @property
     def name(self) -> str:
-        """Name in results; clones get a number as suffix."""
+        """Name in results; clones get a number as suffix.
+
+        fio sets the name of a job to its section when the job begins, so a ``name`` of [global]
+        is lost.
+        """
         option = self._options.get("name")
+        return option.value if option is not None and option.value else self.title
+
+    def _keep_own_name(self) -> None:
+        option = self._options.get("name")
+        if option is not None and option.is_shared:
+            del self._options["name"]
+            why = "fio names a job after its section, whatever [global] says"
+            self.said[option] = Said(Verdict.INERT, "", why)
         self.say("name", Verdict.MAPPED, "workload.name")
-        return self.title if option is None or not option.value else option.value
 
     def has(self, name: str) -> bool:
         """Return True if an option is given."""
@@ -82,7 +94,7 @@ class Job:
         if option is None:
             return None
         if not option.value:
-            self.refuse(name, "has no value")
+            self.refuse(name, f"has no value; write {name}=VALUE")
             return None
         return option.value
 
@@ -151,7 +163,7 @@ class Job:
         """Record that fio's default applies, if an option is missing and its default matters."""
         if name not in self._options:
             key = Key("", None, self.title, name, value, verdict, becomes, why)
-            self._missing.append(key)
+            self._missing[name] = key
 
     def refuse(self, name: str, message: str) -> None:
         """Record a fault of an option; of a missing one, of the job."""
@@ -191,4 +203,4 @@ class Job:
 
     def missing(self) -> Iterator[Key]:
         """Return the options that are not given, and whose defaults matter."""
-        yield from self._missing
+        yield from self._missing.values()

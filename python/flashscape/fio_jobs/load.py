@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from decimal import Decimal
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from flashscape import written
-from flashscape.fio_jobs import addresses, sizes, values
+from flashscape.fio_jobs import addresses, flushes, rates, sizes, values
 from flashscape.imported import Verdict
 
 if TYPE_CHECKING:
+    from flashscape.fio_jobs.addresses import Addresses
+    from flashscape.fio_jobs.flushes import Flushes
     from flashscape.fio_jobs.job import Job
-    from flashscape.fio_jobs.sizes import Sizes
+    from flashscape.fio_jobs.places import Region
+    from flashscape.fio_jobs.sizes import BySize
     from flashscape.written import Row, Value
 
 _READ, _WRITE, _TRIM = range(3)
@@ -37,9 +39,19 @@ class Load:
     """Load of a job."""
 
     rows: list[Row]
-    sizes: Sizes
-    requests_per_io: Fraction
-    """Requests per read, write or trim: more than one if flushes come between."""
+    sizes: BySize
+    order: Addresses
+    reads: Fraction
+    """Share of reads among reads and writes."""
+    flushes: Flushes
+
+    def rows_of(self, region: Region) -> list[Row]:
+        """Return the rows of a clone: in a pass of one request no gap is left."""
+        if not (self.order.gap and region.requests == 1):
+            return self.rows
+        sequential: Value = {"pattern": "sequential"}
+        one = [row for row in self.rows if row.key != "align"]
+        return [replace(row, value=sequential) if row.key == "addresses" else row for row in one]
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,18 +63,25 @@ class _Kinds:
     postfix: str
 
 
-def of(job: Job) -> Load:
-    """Return the rows of a workload without its name, region, start and stop."""
+def of(job: Job, *, is_alone: bool) -> Load:
+    """Return the rows of a workload without its name, region, start and stop.
+
+    ``is_alone`` is False if other clones or jobs run beside it.
+    """
     kinds = _kinds(job)
     found = sizes.of(job, kinds.directions)
+    order = addresses.of(job, kinds.directions, found, kinds.postfix, is_random=kinds.is_random)
+    # Each kind of a sequential job makes its own pass.
+    is_by_kind = not found.are_alike or (len(kinds.directions) > 1 and not order.is_random)
     reads = _share_of_reads(job, kinds)
-    arrivals, reads = _arrivals(job, kinds, found, reads)
-    mix, requests_per_io = _mix(job, kinds, reads)
-    rows = [mix, job.row("size", found.value(), found.name)]
-    rows += addresses.rows(job, kinds.directions, found, kinds.postfix, is_random=kinds.is_random)
-    rows += _pace(job, arrivals)
+    flushed = flushes.of(job, reads, writes=_WRITE in kinds.directions)
+    depth = _depth(job)
+    arrivals, reads = rates.of(job, found, reads, flushed, depth=depth, is_alone=is_alone)
+    rows = [*_mix(job, kinds, reads, flushed), found.row(job, is_by_kind=is_by_kind)]
+    rows += addresses.rows(job, found, order)
+    rows += _pace(job, depth, arrivals, flushed)
     _verify(job, kinds)
-    return Load(rows, found, requests_per_io)
+    return Load(rows, found, order, reads, flushed)
 
 
 def _kinds(job: Job) -> _Kinds:
@@ -100,36 +119,26 @@ def _share_of_reads(job: Job, kinds: _Kinds) -> Fraction:
     return Fraction(100 - percent if last == "rwmixwrite" else percent, 100)
 
 
-def _mix(job: Job, kinds: _Kinds, reads: Fraction) -> tuple[Row, Fraction]:
-    """Return the kinds of requests, and the number of requests per read, write or trim."""
+def _mix(job: Job, kinds: _Kinds, reads: Fraction, flushed: Flushes) -> list[Row]:
+    """Return the kinds of requests."""
     names = ("rw", "rwmixread", "rwmixwrite")
     job.say("rw", Verdict.MAPPED, "workload.mix" if _TRIM in kinds.directions else "workload.reads")
-    flushes = Fraction()
-    for name in ("fsync", "fdatasync"):
-        every = job.whole(name)
-        if not every or _WRITE not in kinds.directions:
-            job.say(name, Verdict.INERT, "", "switched off, or nothing is written")
-            continue
-        flushes += (1 - reads) / every
-        why = (
-            f"a flush for every {every} writes in the mean, at random; in fio after each {every}th"
-        )
-        job.say(name, Verdict.APPROXIMATED, "workload.mix", why)
     if kinds.directions == [_TRIM]:
-        return job.row("mix", {"trim": "100 %"}, "rw"), Fraction(1)
-    if not flushes:
-        return job.row("reads", values.percent(reads), *names), Fraction(1)
-    total = 1 + flushes
-    shares = {"read": reads / total, "write": (1 - reads) / total, "flush": flushes / total}
-    asked = {kind: share for kind, share in shares.items() if share}
+        return [job.row("mix", {"trim": "100 %"}, "rw")]
+    if flushed.every:
+        every = job.row("flush_every", flushed.every, *flushed.names)
+        return [job.row("reads", values.percent(reads), *names), every]
+    if not flushed.share:
+        return [job.row("reads", values.percent(reads), *names)]
+    shares = {"read": reads, "write": 1 - reads, "flush": flushed.share}
+    asked = {kind: share / (1 + flushed.share) for kind, share in shares.items() if share}
     shown = zip(asked, values.percents(list(asked.values())), strict=True)
     mix: dict[str, Value] = dict(shown)
-    return job.row("mix", mix, *names, "fsync", "fdatasync"), total
+    return [job.row("mix", mix, *names, *flushed.names)]
 
 
-def _pace(job: Job, arrivals: list[Row]) -> list[Row]:
+def _pace(job: Job, depth: int, arrivals: list[Row], flushed: Flushes) -> list[Row]:
     """Return the queue depth, and the pauses between requests."""
-    depth = _depth(job)
     think = job.time("thinktime", "us")
     rows = [*arrivals]
     for name in ("thinktime_blocks", "thinktime_blocks_type", "thinktime_iotime"):
@@ -157,6 +166,9 @@ def _pace(job: Job, arrivals: list[Row]) -> list[Row]:
     for name in ("thinktime_blocks", "thinktime_blocks_type"):
         job.say(name, Verdict.MAPPED, "workload.think_time")
     job.say("thinktime", Verdict.MAPPED, "workload.think_time")
+    if flushed.every:
+        why = "the flush comes before the pause; in fio behind it"
+        job.say("thinktime", Verdict.APPROXIMATED, "workload.think_time", why)
     if depth > 1:
         why = "fio waits for the answer before each thinktime, so one request is outstanding"
         job.say("iodepth", Verdict.INERT, "workload.queue_depth", why)
@@ -185,7 +197,13 @@ def _bursts(job: Job, busy: int, think: int, depth: int) -> list[Row]:
 
 
 def _depth(job: Job) -> int:
-    """Return the queue depth: ``iodepth``, or 1 with an engine that waits for each answer."""
+    """Return the queue depth: ``iodepth``, or 1 with an engine that waits for each answer.
+
+    With ``io_submit_mode=offload`` fio has a thread for each place in the queue.
+    """
+    is_offloaded = job.text("io_submit_mode") == "offload"
+    why = "a thread for each place in the queue" if is_offloaded else "fio's default"
+    job.say("io_submit_mode", Verdict.MAPPED, "workload.queue_depth", why)
     engine = (job.text("ioengine") or _DEFAULT_ENGINE).partition(":")[0]
     depth = job.whole("iodepth", 1, 1)
     direct = _is_direct(job)
@@ -196,7 +214,7 @@ def _depth(job: Job) -> int:
             "ioengine=libaio or ioengine=psync",
         )
         return depth
-    if engine in _ONE_AT_A_TIME:
+    if engine in _ONE_AT_A_TIME and not is_offloaded:
         why = f"{engine} waits for each answer, so one request is outstanding"
         job.say("ioengine", Verdict.MAPPED, "workload.queue_depth", why)
         job.assume("ioengine", engine, Verdict.MAPPED, "workload.queue_depth", f"default; {why}")
@@ -207,7 +225,7 @@ def _depth(job: Job) -> int:
     why = moves_nothing if engine == "null" else "a queue of requests"
     verdict = Verdict.APPROXIMATED if engine == "null" else Verdict.MAPPED
     job.say("ioengine", verdict, "workload.queue_depth", why)
-    if engine == "libaio" and not direct:
+    if engine == "libaio" and not direct and not is_offloaded:
         why = "Linux keeps one request outstanding with libaio without direct=1; here all of them"
         job.say("iodepth", Verdict.APPROXIMATED, "workload.queue_depth", why)
     else:
@@ -229,82 +247,6 @@ def _is_direct(job: Job) -> bool:
     if not job.has("buffered"):
         job.assume("direct", "0", Verdict.IGNORED, "", why)
     return is_direct
-
-
-def _arrivals(job: Job, kinds: _Kinds, found: Sizes, reads: Fraction) -> tuple[list[Row], Fraction]:
-    """Return arrivals by the clock if a rate caps requests, and the resulting share of reads."""
-    process = job.text("rate_process") or "linear"
-    names = ("rate", "rate_iops")
-    given = [name for name in names if (job.text(name) or "0").strip("0,")]
-    if len(given) == 2:
-        job.refuse("rate", "fio refuses rate and rate_iops together; take one of them out")
-    rates = _rates(job, kinds, found, process) if given else []
-    if not any(rates):
-        for name in (*names, "rate_process"):
-            job.say(name, Verdict.INERT, "", "no rate is given")
-        return [], reads
-    name = given[0]
-    if not all(rates):
-        job.refuse(
-            name,
-            "caps one kind of request and lets the other run freely, which has no counterpart "
-            "here; give both rates",
-        )
-        return [], reads
-    if process not in ("linear", "poisson"):
-        job.refuse("rate_process", f"{process!r} is neither linear nor poisson")
-    total = sum(rates, Fraction())
-    why = "if the drive is slower than that, requests wait in the host, and fio catches up alike"
-    verdict = Verdict.MAPPED
-    if not found.is_fixed and not (name == "rate_iops" and found.name == "bssplit"):
-        verdict = Verdict.APPROXIMATED
-        why = f"fio paces bytes; here requests come at the rate for the mean size; {why}"
-    if len(rates) == 2:
-        verdict = Verdict.APPROXIMATED
-        share = rates[0] / total
-        why = f"one stream at the sum of both rates, {values.percent(share)} of it reads; {why}"
-        if share != reads:
-            told = "fio lets both kinds reach their rates, whatever the share of reads"
-            for mixed in ("rwmixread", "rwmixwrite"):
-                job.say(mixed, Verdict.INERT, "", told)
-        reads = share
-    job.say(name, verdict, "workload.arrivals", why)
-    job.say("rate_process", Verdict.MAPPED, "workload.arrivals")
-    for other in names:
-        if other != name:
-            job.say(other, Verdict.INERT, "", "switched off")
-    shown = f"{written.decimal(round(Decimal(total.numerator) / total.denominator, 6))} IOPS"
-    table: dict[str, Value] = {
-        "process": "poisson" if process == "poisson" else "constant",
-        "rate": shown,
-    }
-    return [job.row("arrivals", table, name, "rate_process")], reads
-
-
-def _rates(job: Job, kinds: _Kinds, found: Sizes, process: str) -> list[Fraction]:
-    """Return requests a second of each direction of the job; 0 if none is given.
-
-    fio converts ``rate_iops`` to bytes of the smallest size and paces bytes, except for
-    ``bssplit`` and Poisson arrivals (usec_for_io in backend.c).
-    """
-    by_bytes = job.value("rate", values.directions, ("", "", ""))
-    by_number = job.value("rate_iops", values.directions, ("", "", ""))
-    rates = []
-    for direction in kinds.directions:
-        size, number = by_bytes[direction], by_number[direction]
-        try:
-            rate = Fraction(job.plain_bytes(size)) if size else Fraction()
-            iops = Fraction(job.plain_bytes(number)) if number else Fraction()
-        except values.RefusedError as refused:
-            job.refuse("rate" if size else "rate_iops", str(refused))
-            return []
-        if process == "poisson":
-            rates.append(iops or rate // found.least * Fraction(1))
-        elif found.name == "bssplit" and iops:
-            rates.append(iops)
-        else:
-            rates.append((rate or iops * found.least) / found.mean)
-    return rates
 
 
 def _verify(job: Job, kinds: _Kinds) -> None:

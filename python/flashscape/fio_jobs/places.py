@@ -12,6 +12,7 @@ from flashscape.imported import Verdict
 
 if TYPE_CHECKING:
     from flashscape.fio_jobs.job import Job
+    from flashscape.fio_jobs.load import Load
     from flashscape.written import Row, Value
 
 _SECTOR = 512
@@ -28,9 +29,11 @@ class Region:
 
     where: tuple[str, ...]
     """Names of the files; one device, or files side by side."""
-    is_device: bool
     offset: int
     size: int
+    """Bytes of the part, a multiple of a sector."""
+    requests: int
+    """Requests of a pass through it, of a job with one size; 0 if it is unknown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,11 +41,28 @@ class Place:
     """Regions of a job's clones, and the amount of data."""
 
     regions: list[Region]
+    is_device: bool
     limit: int | None
-    """Bytes after which a clone ends, unless it runs by time; None for the size of its region."""
+    """Bytes after which a clone ends by ``io_size``; None if it ends with a pass or ``size``."""
+    size: int | None
+    """Bytes after which a clone ends by ``size``, if it is given in bytes."""
 
 
-def of(job: Job, drive_bytes: int, least: int, *, is_random: bool) -> Place:
+@dataclass(frozen=True, slots=True)
+class _Target:
+    """A device or files."""
+
+    names: tuple[str, ...]
+    """Names that all clones share; none if each clone has its own files."""
+    is_device: bool
+    files: int
+    real: int | None
+    """Bytes of the device, or of the files by ``filesize``; None if not given."""
+    cap: int | None
+    """Bytes that ``filesize`` leaves of the device or files."""
+
+
+def of(job: Job, drive_bytes: int, load: Load) -> Place:
     """Return the regions of a job's clones, before files get addresses on the drive."""
     clones = job.whole("numjobs", 1, 1)
     why = "each clone is an initiator of its own" if clones > 1 else ""
@@ -52,25 +72,71 @@ def of(job: Job, drive_bytes: int, least: int, *, is_random: bool) -> Place:
         "`flashscape run FILE --fio-json FILE --group-reporting`"
     )
     job.say("group_reporting", Verdict.INERT, "", why)
-    names, is_device = _names(job, is_random=is_random)
-    whole = _whole(job, drive_bytes, len(names or "1"), is_device=is_device)
-    offset = _amount(job, "offset", whole, least, is_device=is_device)
-    step = _amount(job, "offset_increment", whole, least, is_device=is_device)
-    if len(names) > 1 and (offset or step):
-        job.refuse("offset", "an offset in each of several files has no counterpart here")
+    target = _target(job, drive_bytes, is_random=load.order.is_random)
     regions = []
     for clone in range(clones):
-        begin = offset + clone * step
-        size = _size(job, whole, begin, is_device=is_device)
-        if size <= 0:
-            told = f"clone {clone} begins" if step else "begins"
-            job.refuse(
-                "offset_increment" if step else "offset", f"{told} behind the end, {whole} B"
-            )
+        begin = _begin(job, target, clone, load.sizes.least)
+        if target.cap is not None and begin >= target.cap:
+            _refuse_begin(job, clone, target.cap)
             break
-        where = names or _own(job, clone)
-        regions.append(Region(where, is_device, begin, size))
-    return Place(regions, _limit(job, regions[0].size if regions else 0))
+        size = _size(job, target, begin, load.sizes.least)
+        if size is None:
+            break
+        regions.append(_region(job, target, clone, begin, size, load))
+    least = load.sizes.first.least
+    if load.sizes.is_fixed and regions and not regions[0].requests:
+        is_cut = target.cap is not None and target.cap - regions[0].offset < least
+        name = _by(job, "filesize", "size") if is_cut else "size"
+        job.refuse(name, f"leaves no room for a request of {written.size(least)}; write more")
+    return Place(regions, target.is_device, *_limits(job, regions[0].size if regions else 0))
+
+
+def _by(job: Job, *names: str) -> str:
+    """Return the first of the options that is given; the first of all if none is."""
+    return next((name for name in names if job.has(name)), names[0])
+
+
+def _refuse_begin(job: Job, clone: int, end: int) -> None:
+    step = job.has("offset_increment")
+    told = f"clone {clone} begins" if step else "begins"
+    job.refuse(
+        "offset_increment" if step else "offset",
+        f"{told} behind the end, {written.size(end)}; write a smaller one",
+    )
+
+
+def _region(job: Job, target: _Target, clone: int, begin: int, size: int, load: Load) -> Region:
+    """Return the part that the requests of a clone cover.
+
+    fio makes whole requests. Those of a sequential job may end behind ``size``, if the device is
+    larger, and those of a random one end inside.
+    """
+    where = target.names or _own(job, clone)
+    if begin % _SECTOR:
+        name = "offset" if job.has("offset") and clone == 0 else "offset_increment"
+        job.refuse(
+            name,
+            f"the job begins at {begin:,} B, which is no multiple of 512 B, the sector of a drive; "
+            f"write {begin // _SECTOR * _SECTOR} or {-(-begin // _SECTOR) * _SECTOR}",
+        )
+    if not load.sizes.is_fixed:
+        return Region(where, begin, size // _SECTOR * _SECTOR, 0)
+    least = load.sizes.first.least
+    if load.order.is_random:
+        return Region(where, begin, size // _SECTOR * _SECTOR, size // least)
+    stride = least + load.order.gap
+    requests = -(-size // stride)
+    # The end of a device, or of the files as fio makes them.
+    end = size if target.real is None else target.real - begin
+    if not target.is_device:
+        end = min(end, size)
+    if (requests - 1) * stride + least > end:
+        requests -= 1
+    if requests == 1 and load.order.gap:
+        # Each pass asks for the same place.
+        return Region(where, begin, least, 1)
+    covered = (requests - 1) * stride + least if requests else 0
+    return Region(where, begin, max(covered, size // _SECTOR * _SECTOR), requests)
 
 
 def _own(job: Job, clone: int) -> tuple[str, ...]:
@@ -78,48 +144,51 @@ def _own(job: Job, clone: int) -> tuple[str, ...]:
     return tuple(f"{job.title}.{clone}.{number}" for number in range(job.whole("nrfiles", 1, 1)))
 
 
-def _names(job: Job, *, is_random: bool) -> tuple[tuple[str, ...], bool]:
-    """Return the files that all clones share (none if each has its own), and True for a device."""
+def _target(job: Job, drive_bytes: int, *, is_random: bool) -> _Target:
+    """Return the device or the files of a job."""
     text = job.text("filename")
-    files = job.whole("nrfiles", 1, 1)
+    nrfiles = job.whole("nrfiles", 1, 1)
     folder = job.text("directory") or ""
     job.say("directory", Verdict.INERT, "", "files have no names here, and lie on the drive")
     if text is None:
         names: tuple[str, ...] = ()
-        why = "files side by side, as one" if files > 1 else ""
-        job.say("nrfiles", Verdict.APPROXIMATED if files > 1 else Verdict.MAPPED, "", why)
+        why = "files side by side, as one" if nrfiles > 1 else ""
+        job.say("nrfiles", Verdict.APPROXIMATED if nrfiles > 1 else Verdict.MAPPED, "", why)
     else:
         names = tuple(f"{folder}/{name}" if folder else name for name in _COLON.split(text))
         job.say("nrfiles", Verdict.INERT, "", "filename stands beside it")
-    devices = [bool(_DEVICE.match(name)) for name in names]
-    several = max(len(names), files if text is None else 1)
-    if several > 1 and not is_random:
+    files = len(names) or nrfiles
+    if files > 1 and not is_random:
         job.refuse(
-            "filename" if text is not None else "nrfiles",
+            "filename" if names else "nrfiles",
             "a sequential job that goes from file to file has no counterpart here; name one file",
         )
-    if any(devices) and len(names) > 1:
+    is_device = any(_DEVICE.match(name) for name in names)
+    if is_device and len(names) > 1:
         job.refuse("filename", "names several devices, and one drive is simulated; name one")
-    is_device = any(devices)
     if is_device:
         job.say("filename", Verdict.MAPPED, "workload.region", "the drive")
     else:
         why = "files lie one behind the other, each from a multiple of 1 MiB on"
         job.say("filename", Verdict.APPROXIMATED, "workload.region", why)
-        if text is None:
+        if not names:
             job.assume("filename", "own", Verdict.APPROXIMATED, "workload.region", why)
-    return names, is_device
-
-
-def _whole(job: Job, drive_bytes: int, files: int, *, is_device: bool) -> int | None:
-    """Return bytes of the device, or of the files by ``filesize``; None if not given."""
+    for name in ("offset", "offset_increment"):
+        if files > 1 and job.size(name):
+            told = "an offset in each of several files has no counterpart here; take it out"
+            job.refuse(name, told)
+    own = _filesize(job, files)
     fills = job.truth("fill_device")
     job.say("fill_device", Verdict.MAPPED, "workload.region", "the whole drive" if fills else "")
-    if is_device:
-        job.say("filesize", Verdict.INERT, "", "a device has its size")
-        return drive_bytes
-    if fills:
+    if fills and not is_device:
         job.refuse("fill_device", "it is unknown how much fits beside other files; give size")
+    if not is_device:
+        return _Target(names, False, files, own, own)
+    return _Target(names, True, 1, drive_bytes, drive_bytes if own is None else own)
+
+
+def _filesize(job: Job, files: int) -> int | None:
+    """Return the bytes of all files by ``filesize``, which bounds a device, too."""
     text = job.text("filesize")
     if text is None:
         return None
@@ -128,60 +197,68 @@ def _whole(job: Job, drive_bytes: int, files: int, *, is_device: bool) -> int | 
         return None
     size = job.value("filesize", job.plain_bytes, 0)
     job.say("filesize", Verdict.MAPPED, "workload.region")
-    if job.text("filename") is None:
-        files = job.whole("nrfiles", 1, 1)
-    return size * files
+    return size * files or None
 
 
-def _amount(job: Job, name: str, whole: int | None, least: int, *, is_device: bool) -> int:
-    """Return an offset in bytes: shares are of the whole, rounded up to requests."""
-    found = job.size(name)
-    align = job.size("offset_align") or least
-    job.say("offset_align", Verdict.MAPPED, "workload.region")
-    job.say(name, Verdict.MAPPED, "workload.region")
-    if not isinstance(found, Percent):
-        return found or 0
-    if whole is None or isinstance(align, Percent):
-        job.refuse(name, "is a share of a file whose size is not given; write it in bytes")
-        return 0
-    return -(-(whole * found.number // 100) // align) * align
+def _begin(job: Job, target: _Target, clone: int, least: int) -> int:
+    """Return the first byte of a clone. If there is a share in it, fio rounds it up to requests."""
+    amounts = {}
+    for name in ("offset", "offset_increment"):
+        found = job.size(name) or 0
+        job.say(name, Verdict.MAPPED, "workload.region")
+        if not isinstance(found, Percent):
+            amounts[name] = found
+            continue
+        if target.real is None:
+            job.refuse(name, "is a share of a file whose size is not given; write it in bytes")
+            return 0
+        if not target.is_device:
+            why = "of the file; fio takes 0 bytes if it makes the file itself"
+            job.say(name, Verdict.APPROXIMATED, "workload.region", why)
+        amounts[name] = target.real * found.number // 100
+    begin = amounts["offset"] + clone * amounts["offset_increment"]
+    shares = [isinstance(job.size(name), Percent) for name in amounts]
+    align = job.value("offset_align", job.plain_bytes, 0) or least
+    told = "rounds shares" if any(shares) else "no offset is a share"
+    job.say("offset_align", Verdict.MAPPED if any(shares) else Verdict.INERT, "", told)
+    return -(-begin // align) * align if any(shares) else begin
 
 
-def _size(job: Job, whole: int | None, begin: int, *, is_device: bool) -> int:
-    """Return the bytes of a region from ``begin`` on."""
+def _size(job: Job, target: _Target, begin: int, least: int) -> int | None:
+    """Return the bytes of a clone's part from ``begin`` on, as fio counts them; None if refused."""
     found = job.size("size")
-    left = None if whole is None else whole - begin
-    if whole is not None and not is_device:
-        job.say("size", Verdict.INERT, "", "filesize stands beside it; it says how much is asked")
-        return whole - begin
     job.say("size", Verdict.MAPPED, "workload.region")
+    left = None if target.cap is None else target.cap - begin
     if isinstance(found, Percent):
-        if whole is None or left is None:
+        if left is None:
             job.refuse("size", "is a share of a file whose size is not given; write it in bytes")
-            return _SECTOR
-        return min(whole * found.number // 100, left) // _SECTOR * _SECTOR
+            return None
+        share = min((target.cap or 0) * found.number // 100, left)
+        return share if found.number == 100 else share // least * least
+    if job.text("filesize") is not None and left is not None:
+        why = "filesize stands beside it, and gives the region; size ends the job"
+        job.say("size", Verdict.MAPPED, "workload.stop.bytes", why)
+        return left
     if found is not None:
         return found
     if left is None:
         job.refuse(
-            "size", "is missing: fio takes the size of the existing file, which is unknown here"
+            "size",
+            "is missing: fio takes the size of the existing file, which is unknown here; write "
+            "size=1g or another, or filename=/dev/nvme0n1 for the whole drive",
         )
-        return _SECTOR
-    why = "fio takes the whole device"
-    job.assume("size", "all", Verdict.MAPPED, "workload.region", why)
-    return left // _SECTOR * _SECTOR
+        return None
+    job.assume("size", "all", Verdict.MAPPED, "workload.region", "fio takes the whole device")
+    return left
 
 
-def _limit(job: Job, region: int) -> int | None:
-    """Return the bytes that a clone asks for: ``io_size``, else ``size``; None for its region."""
-    asked = job.size("io_size")
+def _limits(job: Job, region: int) -> tuple[int | None, int | None]:
+    """Return the bytes that ``io_size`` and ``size`` let a clone ask for."""
+    asked, size = job.size("io_size"), job.size("size")
     job.say("io_size", Verdict.MAPPED, "workload.stop.bytes")
     if isinstance(asked, Percent):
-        return region * asked.number // 100
-    if asked is not None:
-        return asked
-    size = job.size("size")
-    return size if isinstance(size, int) else None
+        asked = region * asked.number // 100
+    return asked, size if isinstance(size, int) else None
 
 
 def laid_out(places: list[tuple[Job, Place]], drive_bytes: int) -> dict[tuple[str, ...], int]:
@@ -189,42 +266,53 @@ def laid_out(places: list[tuple[Job, Place]], drive_bytes: int) -> dict[tuple[st
     found: dict[tuple[str, ...], int] = {}
     owners: dict[str, tuple[str, ...]] = {}
     lengths: dict[tuple[str, ...], int] = {}
-    jobs: dict[tuple[str, ...], Job] = {}
-    kinds = {region.is_device for _, place in places for region in place.regions}
+    last: dict[tuple[str, ...], tuple[Job, Region]] = {}
     for job, place in places:
         for region in place.regions:
             key = region.where
-            lengths[key] = max(lengths.get(key, 0), region.offset + region.size)
-            jobs.setdefault(key, job)
+            end = region.offset + region.size
+            if end > lengths.get(key, 0):
+                lengths[key], last[key] = end, (job, region)
             shared = [name for name in key if owners.setdefault(name, key) != key]
             if shared:
-                job.refuse("filename", f"shares {shared[0]} with another job, and not all files")
+                told = f"shares {shared[0]} with another job, and not all files"
+                job.refuse("filename", f"{told}; import one at a time with --section JOB")
+    _refuse_mixed(places, list(lengths))
+    at = 0
+    for key, length in lengths.items():
+        found[key] = at
+        if at + length > drive_bytes:
+            job, region = last[key]
+            is_behind = region.offset >= drive_bytes
+            sizes, offsets = ("size", "filesize"), ("offset", "offset_increment")
+            names = (*offsets, *sizes) if is_behind else (*sizes, *offsets)
+            job.refuse(
+                _by(job, *names),
+                f"the region ends at {written.size(at + length)}, and the drive exports "
+                f"{written.size(drive_bytes)}; take a larger drive (--drive, --set) or a smaller "
+                f"{'offset' if is_behind else 'size'}",
+            )
+            break
+        at = -(-(at + length) // _BOUNDARY) * _BOUNDARY
+    return found
+
+
+def _refuse_mixed(places: list[tuple[Job, Place]], keys: list[tuple[str, ...]]) -> None:
+    """Refuse devices beside files, and several devices."""
+    kinds = {place.is_device for _, place in places if place.regions}
     if len(kinds) > 1:
         places[0][0].refuse(
             "filename",
             "some jobs use a device and others files, whose places on it are unknown; import "
             "one kind at a time with --section JOB",
         )
-    if True in kinds and len(lengths) > 1:
-        names = " and ".join(name for key in lengths for name in key)
+    if True in kinds and len(keys) > 1:
+        names = " and ".join(name for key in keys for name in key)
         places[-1][0].refuse(
             "filename",
             f"the jobs use {names}, and one drive is simulated; import one at a time "
             "with --section JOB",
         )
-    at = 0
-    for key, length in lengths.items():
-        found[key] = at
-        if at + length > drive_bytes:
-            jobs[key].refuse(
-                "size",
-                f"the region ends at {written.size(at + length)}, and the drive exports "
-                f"{written.size(drive_bytes)}; take a larger drive (--drive, --set) or a smaller "
-                "size",
-            )
-            break
-        at = -(-(at + length) // _BOUNDARY) * _BOUNDARY
-    return found
 
 
 def row(job: Job, region: Region, base: int, drive_bytes: int) -> list[Row]:
@@ -232,11 +320,6 @@ def row(job: Job, region: Region, base: int, drive_bytes: int) -> list[Row]:
     if base + region.offset == 0 and region.size == drive_bytes:
         return []
     names = ("filename", "size", "offset", "offset_increment", "filesize")
-    for name in names:
-        text = job.text(name)
-        if text is not None and (region.offset % _SECTOR or region.size % _SECTOR):
-            job.refuse(name, "parts of a drive begin and end at multiples of 512 B")
-            return []
     table: dict[str, Value] = {
         "offset": written.size(base + region.offset),
         "size": written.size(region.size),

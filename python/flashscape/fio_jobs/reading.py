@@ -38,6 +38,11 @@ class Option:
     """Value; None for an option without one."""
 
     @property
+    def is_shared(self) -> bool:
+        """True for an option of [global]."""
+        return self.section.startswith(_GLOBAL)
+
+    @property
     def shown(self) -> str:
         """Value as a list shows it."""
         return "on" if self.value is None else self.value
@@ -63,7 +68,7 @@ def sections(path: Path, faults: Faults) -> list[Section]:
     if (told := foreign.no_job(path)) is not None:
         raise ConfigError(f"{path}: {told}")
     found: list[Section] = []
-    for file, line, text in _lines(path, path, 0):
+    for file, line, text in _lines(path, 0):
         if text.startswith("["):
             title = text[1:].removesuffix("]")
             if file != path:
@@ -81,7 +86,7 @@ def sections(path: Path, faults: Faults) -> list[Section]:
     return found
 
 
-def _lines(path: Path, top: Path, depth: int) -> Iterator[tuple[Path, int, str]]:
+def _lines(path: Path, depth: int) -> Iterator[tuple[Path, int, str]]:
     """Return non-empty lines, with those of includes in place."""
     if depth > _DEPTH:
         raise ConfigError(f"{path}: is included by itself, or {_DEPTH} files deep")
@@ -99,7 +104,8 @@ def _lines(path: Path, top: Path, depth: int) -> Iterator[tuple[Path, int, str]]
         if shown.startswith(_INCLUDE):
             name = shown.removeprefix(_INCLUDE).strip()
             here = Path(name)
-            yield from _lines(here if here.exists() else top.parent / name, top, depth + 1)
+            # Relative to the working directory, or else to the file that includes it.
+            yield from _lines(here if here.exists() else path.parent / name, depth + 1)
         elif shown:
             yield path, number, shown
 

@@ -15,17 +15,19 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from flashscape.fio_jobs.job import Job
-    from flashscape.written import Value
+    from flashscape.written import Row, Value
 
 DEFAULT = 4096
 SECTOR = 512
+_PAGE = 4096
+"""Unit in which a file system of Linux writes."""
 _MOST = 1024
 """Most different sizes of a range."""
 
 
 @dataclass(frozen=True, slots=True)
 class Sizes:
-    """Sizes with the share of requests of each."""
+    """Sizes of one direction, with the share of requests of each."""
 
     entries: tuple[tuple[int, Fraction], ...]
     name: str
@@ -40,6 +42,11 @@ class Sizes:
     def least(self) -> int:
         """The smallest size."""
         return min(size for size, _ in self.entries)
+
+    @property
+    def step(self) -> int:
+        """The largest number of bytes of which all sizes are multiples."""
+        return math.gcd(*(size for size, _ in self.entries))
 
     @property
     def is_fixed(self) -> bool:
@@ -58,28 +65,80 @@ class Sizes:
         return entries
 
 
-def of(job: Job, directions: list[int]) -> Sizes:
-    """Return the sizes of all directions of a job; record a fault if they differ."""
-    found = [_of_direction(job, direction) for direction in directions]
-    first = found[0]
-    if any(other.entries != first.entries for other in found):
-        one, other = (values.DIRECTIONS[direction] for direction in directions[:2])
-        job.refuse(
-            next(sizes.name for sizes in reversed(found) if job.has(sizes.name)),
-            f"{one}s and {other}s have different sizes, and a workload has sizes for all kinds; "
-            f"make a job of {one}s and a job of {other}s",
-        )
-    odd = next((size for size, _ in first.entries if size % SECTOR or not size), None)
-    if odd is not None:
-        job.refuse(first.name, f"{odd} B is no multiple of 512 B, the sector of a drive")
+@dataclass(frozen=True, slots=True)
+class BySize:
+    """Sizes of the directions of a job."""
+
+    used: dict[int, Sizes]
+    """Sizes of each direction that the job has."""
+    all: list[Sizes]
+    """Sizes of each direction, also of those that the job does not have."""
+
+    @property
+    def least(self) -> int:
+        """The smallest size of any direction: fio rounds shares of a device to it."""
+        return min(sizes.least for sizes in self.all)
+
+    @property
+    def first(self) -> Sizes:
+        """Sizes of the first direction."""
+        return next(iter(self.used.values()))
+
+    @property
+    def are_alike(self) -> bool:
+        """True if all directions have the same sizes."""
+        return all(sizes.entries == self.first.entries for sizes in self.used.values())
+
+    @property
+    def is_fixed(self) -> bool:
+        """True if all requests have one size."""
+        return self.are_alike and self.first.is_fixed
+
+    @property
+    def names(self) -> list[str]:
+        """Options that give the sizes."""
+        return list(dict.fromkeys(sizes.name for sizes in self.used.values()))
+
+    def row(self, job: Job, *, is_by_kind: bool) -> Row:
+        """Return ``size`` of a workload: for all kinds, or for each."""
+        if not is_by_kind:
+            return job.row("size", self.first.value(), *self.names)
+        table = {values.DIRECTIONS[at]: sizes.value() for at, sizes in self.used.items()}
+        return job.row("size", table, *self.names)
+
+
+def of(job: Job, directions: list[int]) -> BySize:
+    """Return the sizes of a job; record a fault if one is no multiple of a sector."""
+    found = [_of_direction(job, direction) for direction in range(len(values.DIRECTIONS))]
+    for direction, sizes in enumerate(found):
+        odd = next((size for size, _ in sizes.entries if size % SECTOR or not size), None)
+        if odd is not None and direction in directions:
+            job.refuse(sizes.name, _refused(job, sizes.name, odd))
+        if odd == 0:
+            found[direction] = Sizes(((DEFAULT, Fraction(1)),), sizes.name)
+    whole = BySize({direction: found[direction] for direction in directions}, found)
     for name in ("bs", "bsrange", "bssplit"):
-        if name == first.name:
+        if name in whole.names:
             job.say(name, Verdict.MAPPED, "workload.size", _unused(job, name, directions))
         else:
-            job.say(name, Verdict.INERT, "", f"{first.name} stands beside it")
-    if first.name == "bs":
+            job.say(name, Verdict.INERT, "", f"{' and '.join(whole.names)} comes before it")
+    if "bs" in whole.names:
         job.assume("bs", "4k", Verdict.MAPPED, "workload.size", "fio's default")
-    return first
+    return whole
+
+
+def _refused(job: Job, name: str, odd: int) -> str:
+    """Return the reason against a size, and what to write instead."""
+    told = f"{odd:,} B is no multiple of 512 B, the sector of a drive"
+    if not odd:
+        return "a request has at least 512 B; write 4k"
+    if job.truth("direct"):
+        return f"{told}; write {-(-odd // SECTOR) * SECTOR}"
+    pages = -(-odd // _PAGE) * _PAGE
+    entry = f"{name}={pages // 1024}k" if name == "bs" else f"{pages // 1024}k"
+    return (
+        f"{told}; without direct=1 the page cache sends whole pages of 4 KiB to it: write {entry}"
+    )
 
 
 def _unused(job: Job, name: str, directions: list[int]) -> str:
@@ -117,10 +176,10 @@ def _range(job: Job, text: str) -> Sizes:
     """
     ends = text.replace(":", "-").split("-")
     if len(ends) != 2:
-        raise values.RefusedError(f"{text!r} is no range such as 4k-64k")
+        raise values.RefusedError(f"{text!r} is no range; write one such as 4k-64k")
     least, most = sorted(map(job.plain_bytes, ends))
     if not least:
-        raise values.RefusedError(f"{text!r} begins at nothing")
+        raise values.RefusedError(f"{text!r} begins at 0 B; a request has at least 512 B")
     steps = math.ceil(most / least)
     if steps > _MOST:
         raise values.RefusedError(

@@ -139,10 +139,14 @@ class _Schedule:
 
 def _waitees(job: Job, above: list[Job]) -> list[int]:
     """Return the jobs that ``wait_for`` names."""
-    title = job.text("wait_for")
-    if title is None:
+    name = job.text("wait_for")
+    if name is None:
         return []
-    found = [number for number, other in enumerate(above) if other.title == title]
+    if name == job.title:
+        job.refuse("wait_for", "a job cannot wait for itself; name another, or take it out")
+        return []
+    found = [number for number, other in enumerate(above) if other.name == name]
     if not found:
-        job.refuse("wait_for", f"there is no job [{title}] above")
+        known = ", ".join(dict.fromkeys(other.name for other in above)) or "none"
+        job.refuse("wait_for", f"there is no job {name} above (there are: {known})")
     return found

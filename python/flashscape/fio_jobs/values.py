@@ -51,9 +51,9 @@ def size(text: str, kb_base: int) -> int | Percent:
     """Parse bytes or a share. ``k`` is 1024 and ``kib`` 1000; ``kb_base=1000`` reverses that."""
     number, unit = _parts(text)
     if unit == "%":
-        if not 1 <= number <= 100:
-            raise RefusedError(f"{text!r} is not between 1% and 100%")
-        return Percent(number)
+        if number > 100:
+            raise RefusedError(f"{text!r} is more than 100%; write a share from 0% to 100%")
+        return Percent(number) if number else 0
     if unit in ("", "b"):
         return number
     prefix, rest = unit[0], unit[1:]
