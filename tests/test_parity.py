@@ -19,7 +19,10 @@ geometry.pages_per_block = 16
 ftl.allocation.pool = "die"
 ftl.parity = { width = 8 }
 ftl.over_provisioning = { reserved = "50 %" }
-ftl.gc = { pacing = "proportional", background = "2 blocks", foreground = "2 blocks", stop = "3 blocks" }
+ftl.gc.pacing = "proportional"
+ftl.gc.background = "2 blocks"
+ftl.gc.foreground = "2 blocks"
+ftl.gc.stop = "3 blocks"
 buffer.size = "64 KiB"
 [[workload]]
 name = "writer"

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 )
 @click.option(
     "--pairs",
-    type=click.Choice(["all", "first"]),
+    type=options.Choice(["all", "first"]),
     default="all",
     show_default=True,
     help="Compare each side with each other one, or all with the first.",
