@@ -28,8 +28,12 @@ pub const SETTINGS: &[(&str, Use)] = &[
     ("drive.concurrency", Unused),
     ("drive.firmware", Unused),
     ("drive.ftl.gc", Unused),
+    ("drive.ftl.gc.background", Used),
     ("drive.ftl.gc.foreground", Used),
     ("drive.ftl.gc.idle_gap", Refused),
+    ("drive.ftl.gc.least_gain", Used),
+    ("drive.ftl.gc.pacing", Used),
+    ("drive.ftl.gc.stop", Used),
     ("drive.ftl.gc.victim", Used),
     ("drive.ftl.parity.flush", Unused),
     ("drive.ftl.parity.rebuild", Unused),
@@ -39,10 +43,10 @@ pub const SETTINGS: &[(&str, Use)] = &[
     ("drive.ftl.read_recovery_levels", Unused),
     ("drive.ftl.scrub", Refused),
     ("drive.ftl.sets", RefusedElsewhere),
+    ("drive.ftl.superblock.width.scrub", Unused),
     ("drive.ftl.superblock.xor", Unused),
     ("drive.ftl.tasks", Unused),
     ("drive.ftl.windows", RefusedElsewhere),
-    ("drive.geometry.gang.control", Unused),
     ("drive.geometry.page_spare", Unused),
     ("drive.link", Unused),
     ("drive.nand", Unused),
@@ -137,9 +141,10 @@ mod tests {
 
     #[test]
     fn the_longest_beginning_counts() {
-        assert_eq!(use_of("drive.ftl.gc.victim.policy"), Used);
-        assert_eq!(use_of("drive.ftl.gc.pacing"), Unused);
-        assert_eq!(use_of("drive.ftl.gcx"), Used);
+        assert_eq!(use_of("drive.ftl.gc.pacing"), Used);
+        assert_eq!(use_of("drive.ftl.superblock.width.gc"), Used);
+        assert_eq!(use_of("drive.ftl.superblock.width.scrub"), Unused);
+        assert_eq!(use_of("drive.buffers"), Used);
         assert_eq!(use_of("workload[12].queue_depth"), Unused);
         assert_eq!(use_of("workload[0].size[1].share"), Used);
         assert_eq!(use_of("run.warm_up.time"), Refused);
