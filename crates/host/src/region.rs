@@ -104,6 +104,7 @@ mod tests {
         let arrivals = crate::config::ArrivalConfig {
             process: crate::config::ArrivalProcess::Poisson,
             rate: "1 kIOPS".parse().unwrap(),
+            phase: None,
         };
         let open = WorkloadConfig { arrivals: Some(arrivals), ..endless };
         assert!(open.faults(1 << 30).is_empty());

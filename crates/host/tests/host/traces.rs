@@ -156,7 +156,7 @@ fn stamps_count_from_the_first_and_can_be_stretched() {
 fn a_closed_loop_keeps_the_order_of_the_file_and_thinks() {
     let file = Fixture::new("closed", CAPTURED);
     let mut config = file.config("mode = 'closed'");
-    config.queue_depth = Some(4);
+    config.queue_depth = Some(host::QueueDepth::Limit(4));
     config.think_time =
         toml::from_str::<WorkloadConfig>("name = ''\nthink_time = '7 us'").unwrap().think_time;
     let source = Source::build(&config, 1 << 20, Streams::new(1)).unwrap();
