@@ -53,13 +53,18 @@ def _word(pattern: str) -> re.Pattern[str]:
 WORDS: dict[str, tuple[str, re.Pattern[str]]] = {
     "live, dead": ("valid, invalid", _word("[Ll]ive|LIVE|[Dd]ead|DEAD")),
     "make way": ("suspend", _word("(?:[Mm]akes?|[Mm]ade|[Mm]aking)[ _-]way")),
-    # Except for configuration keys, which stay until 1.0, and for the field's "soft decoding".
+    # Except for configuration keys, which stay until 1.0, for the field's "soft decoding", and for
+    # rich's ``soft_wrap``.
     "soft, urgent": (
         "background GC, foreground GC",
-        _word(r"(?<![.\"'])(?:[Ss]oft|SOFT|[Uu]rgent|URGENT)(?!\s*[=\"']|[ _-]?[Dd]ecod)"),
+        _word(r"(?<![.\"'])(?:[Ss]oft|SOFT|[Uu]rgent|URGENT)(?!\s*[=\"']|[ _-]?[Dd]ecod|_wrap)"),
     ),
     "PUN": ("PPN", _word("[Pp]uns?|PUNs?")),
-    "fetch": ("read (of a read-modify-write)", _word("[Ff]etch(?:es|ed|ing)?")),
+    # Except for MQSim's ``Queue_Fetch_Size`` and for Rust's ``fetch_add``.
+    "fetch": (
+        "read (of a read-modify-write)",
+        _word("(?<!Queue_)[Ff]etch(?:es|ed|ing)?(?!_add)"),
+    ),
     "modify": ("in-plane read-modify-write", _word("(?<!read-)[Mm]odif(?:y|ies|ied|ying)")),
     "pump, hurry": ("flush, force a flush", _word("[Pp]ump(?:s|ed)?|[Hh]urr(?:y|ies|ied)")),
     "cell of a group": ("unit of concurrency", _word("CellId|cells? of (?:a|the|its) group")),

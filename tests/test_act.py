@@ -422,7 +422,7 @@ def test_a_search_on_the_command_line(experiment_file, flashscape, tmp_path):
         (("dc-tlc", "--time", "20"), 2, "time: "),
         (("dc-tlc", "--time", "0 s"), 2, "is not a time from 1 ns"),
         (("dc-tlc", "--time", "never"), 2, "time: "),
-        (("dc-tlc", "--overwrites", "-1"), 2, "overwrites=-1: a drive is overwritten 0 to 1000"),
+        (("dc-tlc", "--overwrites", "-1"), 2, "overwrites: -1: a drive is overwritten 0 to 1000"),
         (("dc-tlc", "--overwrites", "nan"), 2, "overwrites: nan is not a number"),
         (("dc-tlc", "--picture", "a.gif"), 2, "a.gif: a picture is called .svg or .png"),
         (("dc-tlc", "--set", "run.time=4 s"), 2, "run.time: act brings its own workload"),

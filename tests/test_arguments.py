@@ -76,6 +76,7 @@ FITS: dict[str, set[str]] = {
     "Where": {"none", *NAMED},
     "SideOrPath": {"mapping", "odd mapping", *NAMED},
     "LifeOrPath": NAMED,
+    "Pairs": set(),
     "tuple[float, float]": {"wholes", "negatives"},
     "Run": NAMED,
     "Iterable[Run]": {"texts"},

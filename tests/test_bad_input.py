@@ -78,7 +78,7 @@ def test_a_drive_larger_than_memory(experiment_file, flashscape):
 
 def test_files_that_are_no_experiments(flashscape, tmp_path):
     refused(flashscape("run", "none.toml"), 2, "none.toml: there is no such file (looked for ")
-    refused(flashscape("run", tmp_path), 2, "cannot be read: Is a directory")
+    refused(flashscape("run", tmp_path), 1, "has no results (summary.json: ")
     (tmp_path / "broken.toml").write_text("[drive\n")
     refused(flashscape("run", "broken.toml"), 2, "broken.toml: 1 problem", "line 1")
     (tmp_path / "binary.toml").write_bytes(b"\xff\xfe\x00")

@@ -49,7 +49,7 @@ def test_a_queue_that_stood_behind_an_erase_is_told(closed):
     assert figures["standstills"]["ns"] >= behind["ns"]
     told = str(fs.explain(closed))
     assert "all 8 requests of its queue waited behind one flash unit, for erases" in told
-    assert "behind one flash unit" in fs.tables(closed)
+    assert "behind one flash unit" in str(fs.tables(closed))
 
 
 def test_the_open_loop_that_is_proposed_sees_what_is_foretold(closed, slice_of_four):

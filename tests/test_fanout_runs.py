@@ -465,8 +465,9 @@ def test_a_sweep_is_refused_with_what_can_be_asked(flashscape, place, tmp_path):
     assert ran.status == 0, ran.err
     ended = flashscape("fanout", "swept")
     assert ended.status == 1
-    assert "is a sweep, whose points keep no reads, also with --tables" in ended.err
-    assert "flashscape run FILE --set PATH=VALUE --out DIR --requests" in ended.err
+    assert "is a sweep, whose points keep no reads; run a point again with them" in ended.err
+    assert "such as flashscape run swept/points/" in ended.err
+    assert "--out DIR --requests DIR/requests.parquet" in ended.err
 
 
 def test_reads_that_cannot_be_read_are_told(flashscape, place):

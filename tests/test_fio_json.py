@@ -171,6 +171,7 @@ def test_a_group_is_what_fio_prints_for_it(small, tmp_path):
     assert set(job) == JOB
     assert (job["jobname"], job["groupid"]) == ("a", 0)
     shared = {"rw": "randrw", "rwmixread": "50", "bs": "4096", "iodepth": "4"}
+    shared["norandommap"] = "1"
     assert job["job options"] == {"name": "a", "numjobs": "3"} | shared
     each = fio.document(result)["jobs"]
     assert job["job_runtime"] == sum(of["job_runtime"] for of in each)
@@ -203,7 +204,12 @@ def test_a_group_of_unlike_jobs_has_the_options_that_they_share(small):
         {"name": "b", "reads": "0 %", "size": "8 KiB", "queue_depth": 4},
     ]
     (job,) = fio.document(fs.run(config | {"run": {"requests": 500}}), grouped=True)["jobs"]
-    assert job["job options"] == {"name": "a", "numjobs": "1", "iodepth": "4"}
+    assert job["job options"] == {
+        "name": "a",
+        "numjobs": "1",
+        "iodepth": "4",
+        "norandommap": "1",
+    }
     assert job["read"]["total_ios"] + job["write"]["total_ios"] == 500
 
 

@@ -141,8 +141,8 @@ def test_the_command_tells_how_to_run_the_slowest_drive_alone(
     fleet = fs.Fleet.load(tmp_path / "out")
     number = fleet.spread["read_p99_9_ns"]["most_drive"]
     told = flashscape("explain", "out").err
-    assert "out: is a fleet" in told
-    assert "--set clone.number=N" in told
+    assert "out: has the runs of a fleet" in told
+    assert "flashscape run out/points/" in told
     told = flashscape("fleet", "--show", "alone").err
     assert "alone: has no results of a fleet (fleet.json); name a directory" in told
     alone = fs.Result.load(tmp_path / "alone")

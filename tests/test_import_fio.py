@@ -775,7 +775,7 @@ def test_names_are_made_unique(tmp_path):
     found = workloads(tmp_path, "[a]\nsize=1m\n[a]\nsize=1m\nbs=8k\n")
     assert [each["name"] for each in found] == ["a", "a-2"]
     # This name stands for all jobs together in results.
-    found = workloads(tmp_path, "[all]\nrw=read\n")
+    found = workloads(tmp_path, "[all]\nrw=read\nsize=1m\n")
     assert [each["name"] for each in found] == ["all-2"]
 
 
@@ -877,7 +877,7 @@ def test_what_the_check_refuses_is_told_by_fios_line(tmp_path):
     """Only the experiment's check knows the largest depth."""
     problems = refused(tmp_path, f"[a]\n{ASYNC}size=64k\niodepth=4000000000\n")
     assert {(problem.path, problem.line) for problem in problems} == {("[a] iodepth", 5)}
-    assert "at most 67108864 are supported" in problems[0].message
+    assert "at most 67,108,864 are supported" in problems[0].message
     assert all("of [a]" in problem.message for problem in problems)
 
 

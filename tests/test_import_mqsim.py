@@ -304,7 +304,7 @@ def test_bandwidth_is_an_open_loop_in_whole_numbers(files: Files):
     assert workload["arrivals"]["process"] == "poisson"
     rate = float(workload["arrivals"]["rate"].split()[0])
     assert rate == pytest.approx(10**9 / gap, rel=1e-6)
-    # The fetch size; the ring of 64 limits nothing (tests below).
+    # `Queue_Fetch_Size`; the ring of 64 limits nothing (tests below).
     assert workload["queue_depth"] == 32
 
 

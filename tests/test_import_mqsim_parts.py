@@ -522,7 +522,7 @@ def test_flows_with_and_without_cached_writes_are_told(files: Files):
 
 
 def test_requests_that_wait_in_mqsims_queue_are_told(files: Files):
-    """With 64 requests and 16 of them fetched MQSim's latency is 599 us, and 149.7 us here."""
+    """With 64 requests, 16 of them in the device, MQSim's latency is 599 us, and 149.7 us here."""
     flow = shipped(Average_No_of_Reqs_in_Queue="64", Stop_Time="1000000")
     [warning] = _warned(files, "Queue_Fetch_Size", flow, **SHIPPED | {"Queue_Fetch_Size": "16"})
     assert "64 requests for flow 0, so 4 times the latency of here" in warning

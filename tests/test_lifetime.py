@@ -370,8 +370,8 @@ def test_a_life_takes_time_if_all_that_write_have_a_rate(config, other, has_rate
 @pytest.mark.parametrize(
     ("options", "changes", "words"),
     [
-        ({}, {"drive.nand.errors": None}, "give drive.nand.errors.*--endurance"),
-        ({}, {"drive.nand.errors.corrects": None}, "corrects any number.*--endurance"),
+        ({}, {"drive.nand.errors": None}, "give drive.nand.errors.*endurance="),
+        ({}, {"drive.nand.errors.corrects": None}, "corrects any number.*endurance="),
         (
             {},
             {"drive.ftl.read_recovery": {"policy": "ladder"}},

@@ -60,7 +60,10 @@ def test_numbers_of_points_and_drives(swept, fleet):
     ("options", "told"),
     [
         ({"event": "quue"}, "event: no choice 'quue' (did you mean \"queue\"? there are queue, "),
-        ({"time_unit": "m"}, "time_unit: no choice 'm' (did you mean \"ms\"? there are us, ms)"),
+        (
+            {"time_unit": "m"},
+            "time_unit: no choice 'm' (did you mean \"ms\"? there are ns, us, ms, s)",
+        ),
         ({"waits": "gap"}, "waits: no choice 'gap' (did you mean \"gaps\"? there are gaps, "),
         ({"spread": "unifrom"}, "spread: no choice 'unifrom' (did you mean \"uniform\"? there"),
         ({"format": "blkprse"}, 'format: no format "blkprse" (did you mean "blkparse"? valid: '),

@@ -110,17 +110,19 @@ def test_a_comparison_is_drawn_with_its_runs(few, tmp_path):
     other = fs.Experiment.from_dict(few).replace({VICTIM: "fifo"})
     out = tmp_path / "out"
     compared = fs.compare(few, other, out=out)
+    from flashscape.compare import kept, picture
+
+    found = compared.pictured()
+    drawn = picture.svg(found)
     # The directory may be moved.
     moved = out.rename(tmp_path / "moved")
     overlay, *tails = fs.plot(moved)
     assert overlay == moved / "comparison.svg"
     assert tails == [moved / "A" / "tail.svg", moved / "B" / "tail.svg"]
     assert all(map(is_drawn, (overlay, *tails)))
-    from flashscape.compare import kept, picture
-
-    read, found = kept.pictured(moved), compared.pictured()
+    read = kept.pictured(moved)
     assert (read.rows, list(read.verdicts)) == (found.rows, found.verdicts)
-    assert picture.svg(found) == overlay.read_bytes()
+    assert drawn == overlay.read_bytes()
 
 
 def test_a_comparison_of_seeds_and_of_three(few, tmp_path):

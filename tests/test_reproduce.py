@@ -278,7 +278,7 @@ def test_an_interruption_keeps_what_has_ended(tmp_path):
 def test_an_interruption_without_a_place_says_that_nothing_is_kept():
     with pytest.raises(fs.Interrupted) as caught:
         fs.reproduce(f"{TINY}/figure-1", progress=Meddler(1))
-    assert caught.value.kept == "nothing is kept without --out (out=...)"
+    assert caught.value.kept == "nothing is kept without out=..."
 
 
 # The command.
@@ -467,7 +467,11 @@ def test_two_runs_of_one_name_are_one_experiment(quick, tmp_path):
     ("wrong", "right", "message"),
     [
         ("result.read.requests", "result.reads", "figure-1: Y-1: AttributeError: "),
-        ("result.read.requests", "result.series.height", "tables that its Run names (result.py,"),
+        (
+            "result.read.requests",
+            "result.series.height",
+            "tables that its Run names); run ",
+        ),
         ('[Run("one"', '[Run("One"', "its runs: ValueError: 'One' is no name of a run"),
         ("def it(runs):", "def it(runs)", "figure_1.py: SyntaxError: expected ':'"),
     ],
@@ -499,7 +503,7 @@ def test_what_was_measured_before_an_error_is_kept(quick, tmp_path, monkeypatch)
     key = inputs.key(experiment.checked().config)
     points = tmp_path / "runs" / "points"
     points.mkdir(parents=True)
-    order = {"points": str(points), "key": key, "start": {}, "tables": ["latency"]}
+    order = {"folder": str(points / key), "key": key, "start": {}, "tables": ["latency"]}
     said = worker._ended(order | {"experiment": experiment.as_json()}, lambda _: None)
     assert said["error"] == "gave up"
     monkeypatch.undo()

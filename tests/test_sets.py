@@ -76,7 +76,7 @@ def test_the_part_of_a_tenant():
 def test_requests_by_hand_lie_in_one_set():
     drive = fs.Drive(TWO["drive"])
     part = drive.capacity_bytes // 4
-    with pytest.raises(ValueError, match="lies in two NVM sets, each of which has"):
+    with pytest.raises(ValueError, match="lies in two NVM sets; the first of them ends at"):
         drive.submit("write", offset=part - 4096, length=8192)
     with pytest.raises(ValueError, match="lies beyond the drive"):
         drive.submit("flush", offset=drive.capacity_bytes)
@@ -103,11 +103,13 @@ def test_check_lists_sets_and_windows(tmp_path, flashscape):
         assert row in words, row
     figures = fs.Experiment.from_file(file).derived
     sets, all_of = figures["sets"], figures["organisation"]
-    assert (sets["count"], 4 * sets["bins"]) == (4, all_of["bins"])
+    assert (sets["count"], len(sets["each"])) == (4, 4)
+    assert sum(each["bins"] for each in sets["each"]) == all_of["bins"]
     # 4 GB in units of 4 KiB, the same in each set.
-    assert sets["exported_bytes"] == 4_000_000_000 // 4096 // 4 * 4096
-    spare = figures["capacity"]["physical_bytes"] // 4 - sets["exported_bytes"]
-    assert sets["spare_bytes"] == spare
+    exported = 4_000_000_000 // 4096 // 4 * 4096
+    assert [each["exported_bytes"] for each in sets["each"]] == [exported] * 4
+    spare = figures["capacity"]["physical_bytes"] // 4 - exported
+    assert [each["spare_bytes"] for each in sets["each"]] == [spare] * 4
     windows = figures["windows"]
     assert windows["dtwin_time_maximum_ns"] == 100_000_000
     assert windows["ndwin_time_minimum_low_ns"] == 1_000_000

@@ -268,27 +268,6 @@ def test_saving_is_said_only_of_what_is_saved(kept, config, tmp_path):
     assert heard.saved == ([False] if kept else [])
 
 
-def test_who_watches_is_told_of_the_comparison(config):
-    class Watching(Heard):
-        def __init__(self):
-            super().__init__()
-            self.shares = []
-
-        def running(self, simulated_ns, requests, share):
-            pass
-
-        def comparing(self, share):
-            self.shares.append(share)
-
-    watching = Watching()
-    config["run"] = {"requests": 500}
-    fs.compare(config, config | {"seed": 2}, progress=watching)
-    assert watching.shares == sorted(watching.shares)
-    # Reads and writes.
-    assert len(set(watching.shares)) >= 3
-    assert (watching.shares[0], watching.shares[-1]) == (0.0, 1.0)
-
-
 @pytest.mark.parametrize("with_widgets", [True, False])
 def test_a_notebook_has_a_bar_or_is_told_what_it_takes(with_widgets, monkeypatch):
     displayed = []

@@ -252,6 +252,7 @@ _KINDS: dict[str, _Kind] = {
         lambda value: value is None or _is_limit(value) or _list_of(_is_limit)(value),
         "None, a time such as '1 ms', nanoseconds, or a list of these",
     ),
+    "Pairs": _Kind(lambda value: value in ("all", "first"), '"all" or "first"'),
     "LifeOrPath": _Kind(
         lambda value: _one_of("Lifetime")(value) or _PATH.fits(value),
         "a Lifetime, or the directory of one",

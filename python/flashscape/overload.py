@@ -11,7 +11,9 @@ if TYPE_CHECKING:
 BEGINNING = "overload: "
 """Beginning of a note, or of an error, of an overloaded workload."""
 
-_NOTE = re.compile(rf'{BEGINNING}[0-9]+ of the [0-9]+ requests of "(?P<name>.*)" had not completed')
+_NOTE = re.compile(
+    rf'{BEGINNING}[0-9,]+ of the [0-9,]+ requests of "(?P<name>.*)" had not completed'
+)
 
 
 def initiators(notes: Iterable[str]) -> list[str]:

@@ -109,8 +109,9 @@ class Result(Measured):
             return polars.DataFrame(table)
         if not table.exists():
             raise OutputError(
-                f"{table}: is not there: these results have kept only a part of their tables; run "
-                f"it again to have all: {spelling.how_to_repeat(table.parent)}"
+                f"{table}: is not there: these results have kept only a part of their "
+                "tables (a study keeps the tables that its Run names); run it again to have all: "
+                f"{spelling.how_to_repeat(table.parent)}"
             )
         try:
             frame = polars.read_parquet(table)

@@ -35,8 +35,7 @@ class Observer(Protocol):
     """Observer of a run: its methods are called as the run advances.
 
     If it has a method ``saving(complete: bool)``, that is called when results are
-    written, of the whole run or of its part before an interruption. If it has a method
-    ``comparing(share: float)``, :func:`flashscape.compare` calls it with the share done.
+    written, of the whole run or of its part before an interruption.
     """
 
     def surveyed(self, announcement: str) -> None:

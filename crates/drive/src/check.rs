@@ -41,6 +41,7 @@ pub(crate) use windows::nobody_asks;
 pub use windows::notes_on_traces;
 pub use workloads::is_bounded;
 
+use crate::config::DriveConfig;
 use crate::experiment::{Experiment, Fill, PreconditionConfig, Shares};
 use ftl::{Layout, PoolLevel};
 use host::{Kind, Priority, WorkloadConfig};
@@ -130,11 +131,8 @@ fn check_all(
         recovery::check_sums(&experiment.drive, &layout, &mut problems);
     }
     let memory = memory(experiment, &layout, &geometry);
-    if let Some((path, fault)) = memory.fault()
-        && asks_for_memory
-        && !(path == "drive.buffer.size" && buffer::is_too_large(drive, &layout))
-    {
-        problems.push(path, fault);
+    if asks_for_memory {
+        check_memory(&memory, drive, &layout, &mut problems);
     }
     let space = space::check(experiment, &layout, start, &mut problems);
     if !problems.is_empty() {
@@ -155,6 +153,16 @@ fn check_all(
         memory,
     };
     Ok(checked)
+}
+
+/// Refuses a drive that needs more memory than there is. A buffer that is too large for the drive is
+/// refused elsewhere.
+fn check_memory(memory: &Memory, drive: &DriveConfig, layout: &Layout, problems: &mut Problems) {
+    if let Some((path, fault)) = memory.fault()
+        && !(path == "drive.buffer.size" && buffer::is_too_large(drive, layout))
+    {
+        problems.push(path, fault);
+    }
 }
 
 /// Refuses settings that have no effect beside another.

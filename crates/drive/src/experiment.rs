@@ -3,13 +3,14 @@
 use crate::array::config::ArrayConfig;
 use crate::config::DriveConfig;
 use crate::failures::FailureConfig;
+use crate::namespaces;
 use crate::precondition::PartsConfig;
 use crate::recovery::PowerCuts;
 use engine::Streams;
 use engine::ids::Id;
-use ftl::SetId;
-use host::WorkloadConfig;
+use ftl::{Layout, SetId};
 use host::config::AddressConfig;
+use host::{Region, WorkloadConfig};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use settings::{Share, Size, Time};
@@ -53,6 +54,13 @@ impl Experiment {
         match &self.cloned {
             Some(clone) => Streams::new(self.seed).hash("clone").bits(clone.number.into()),
             None => self.seed,
+        }
+    }
+    /// The namespace of a workload. An array has a namespace of its own.
+    pub fn namespace(&self, layout: &Layout, workload: &WorkloadConfig) -> Region {
+        match &self.array {
+            Some(array) => array.bytes(layout).into(),
+            None => namespaces::of_workload(layout, workload),
         }
     }
 }

@@ -1,6 +1,5 @@
 //! Namespaces: the addresses that an initiator uses. A drive has one, or one for each NVM set.
 
-use crate::experiment::Experiment;
 use ftl::{Layout, SetId};
 use host::{Region, WorkloadConfig};
 
@@ -11,12 +10,8 @@ pub fn of_set(layout: &Layout, set: SetId) -> Region {
     Region { offset, bytes, namespace_begin: offset }
 }
 
-/// The namespace of a workload: of the first set if it names one that is not there. An
-/// array has a namespace of its own.
-pub fn of_workload(experiment: &Experiment, layout: &Layout, workload: &WorkloadConfig) -> Region {
-    if let Some(array) = &experiment.array {
-        return array.bytes(layout).into();
-    }
+/// The namespace of a drive's workload: of the first set if it names one that is not there.
+pub fn of_workload(layout: &Layout, workload: &WorkloadConfig) -> Region {
     let named = workload.nvm_set.unwrap_or(1).saturating_sub(1);
     let set = if named < layout.set_count() { named } else { 0 };
     of_set(layout, SetId(set))

@@ -39,13 +39,11 @@ fn print(seed: u64) -> u64 {
 /// of the environment, or a new one.
 #[macro_export]
 macro_rules! cases {
-    () => {
+    ($($cases:expr)?) => {
         proptest::test_runner::Config {
+            $(cases: $cases,)?
             rng_seed: proptest::test_runner::RngSeed::Fixed($crate::new_seed()),
             ..proptest::test_runner::Config::default()
         }
-    };
-    ($cases:expr) => {
-        proptest::test_runner::Config { cases: $cases, ..$crate::cases!() }
     };
 }

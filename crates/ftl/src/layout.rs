@@ -117,10 +117,8 @@ impl Layout {
         let logical = exported / u128::from(unit);
         let stripe = config.allocation.stripe.map_or(units_per_batch * unit, |size| size.bytes());
         sound(Self::space_faults(physical, [logical, 0], stripe, unit))?;
-        let of_planes = config.sets.as_ref().map(|sets| sets.of_planes(geometry));
-        let Pools { bins: mut pools, of_pools } =
-            pools(geometry, planes_per_bin, config, of_planes.as_deref());
-        let sets = of_planes.map(|of_planes| Sets::new(logical as u64, &of_planes, of_pools));
+        let (mut pools, sets) =
+            Self::pools_and_sets(geometry, config, planes_per_bin, logical as u64);
         let logical = sets.as_ref().map_or(logical as u32, Sets::all_units);
         sound(Self::faults_of_sets(sets.as_ref(), &pools))?;
         let superblocks = Self::superblocks(geometry, config, &mut pools);
@@ -156,9 +154,28 @@ impl Layout {
             whole_batch: low_bits(units_per_batch as u32),
             unit_shift: unit.is_power_of_two().then_some(unit.trailing_zeros()),
         };
+        layout.with_stripes(stripes)
+    }
+
+    /// The bins of each pool, and the NVM sets that have the pools and share the logical units.
+    fn pools_and_sets(
+        geometry: &Geometry,
+        config: &FtlConfig,
+        planes_per_bin: u32,
+        logical: u64,
+    ) -> (Vec<Vec<BinId>>, Option<Sets>) {
+        let of_planes = config.sets.as_ref().map(|sets| sets.of_planes(geometry));
+        let Pools { bins, of_pools } =
+            pools(geometry, planes_per_bin, config, of_planes.as_deref());
+        let sets = of_planes.map(|of_planes| Sets::new(logical, &of_planes, of_pools));
+        (bins, sets)
+    }
+
+    /// This layout with stripes, if there are any, whose parity is mapped above the units of hosts.
+    fn with_stripes(self, stripes: Option<Stripes>) -> Result<Self, Vec<Fault>> {
         match stripes {
-            None => Ok(layout),
-            Some(of) => Ok(Self { stripes, ..layout.with_units_above(of.count())? }),
+            None => Ok(self),
+            Some(of) => Ok(Self { stripes: Some(of), ..self.with_units_above(of.count())? }),
         }
     }
 

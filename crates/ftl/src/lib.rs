@@ -57,6 +57,7 @@ mod superblocks;
 mod untimed;
 mod victims;
 pub mod wear;
+mod written;
 
 pub use allocation::{
     AllocationConfig, BinChoice, BinLevel, FreeBlockOrder, PoolLevel, StreamSharing,

@@ -212,11 +212,7 @@ impl Inner {
                 None
             });
             if let Some(survey) = found.as_ref().and_then(Found::survey) {
-                let namespace = drive::namespaces::of_workload(
-                    &self.experiment,
-                    &self.checked.layout,
-                    workload,
-                );
+                let namespace = self.experiment.namespace(&self.checked.layout, workload);
                 let refused = workload.trace_faults(survey, namespace);
                 faults.extend(refused.into_iter().map(|fault| (index, fault)));
             }

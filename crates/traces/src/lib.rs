@@ -40,8 +40,9 @@ pub use lines::Compression;
 pub use options::{Event, Options, Spread, TimeUnit, Truncated, Waits};
 pub use read::Format;
 pub use remarks::{Passed, Remarks};
-pub use row::{Row, SECTOR_BYTES};
+pub use row::Row;
 pub use spread::Spreading;
 pub use survey::{
     Backwards, DeviceSurvey, Farthest, Stamps, Survey, Tally, glance, survey, survey_with,
 };
+pub use units::SECTOR_BYTES;

@@ -6,7 +6,8 @@
 
 use crate::options::{Options, TimeUnit};
 use crate::read::Format;
-use crate::row::{Row, SECTOR_BYTES};
+use crate::row::Row;
+use crate::units::SECTOR_BYTES;
 use crate::units::{Units, unit};
 use engine::Span;
 use settings::Size;

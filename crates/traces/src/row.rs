@@ -4,9 +4,6 @@ use super::columns::{Fault, Separator, What};
 use crate::command::{Command, Kind};
 use crate::units::Units;
 
-/// The unit of addresses in many formats, in bytes.
-pub const SECTOR_BYTES: u64 = 512;
-
 /// One row, in the units that the simulator uses.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Row {

@@ -1,7 +1,9 @@
 //! Units in which the columns of a format count, as far as its files do not tell them.
 
 use crate::options::{Options, TimeUnit};
-use crate::row::SECTOR_BYTES;
+
+/// The unit of addresses in many formats, in bytes.
+pub const SECTOR_BYTES: u64 = 512;
 
 /// Units of a format. A unit that is missing is told by each file, or by the program that writes it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -12,7 +12,8 @@ from flashscape.imported import Verdict
 if TYPE_CHECKING:
     from flashscape.fio_jobs.job import Job
     from flashscape.fio_jobs.load import Load
-    from flashscape.fio_jobs.places import Place, Region
+    from flashscape.fio_jobs.places import Place
+    from flashscape.fio_jobs.region import Region
     from flashscape.written import Row, Value
 
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from flashscape.fio_jobs.addresses import Addresses
     from flashscape.fio_jobs.flushes import Flushes
     from flashscape.fio_jobs.job import Job
-    from flashscape.fio_jobs.places import Region
+    from flashscape.fio_jobs.region import Region
     from flashscape.fio_jobs.sizes import BySize
     from flashscape.written import Row, Value
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from flashscape import written
+from flashscape.fio_jobs.region import Region
 from flashscape.fio_jobs.values import Percent
 from flashscape.imported import Verdict
 
@@ -21,19 +22,6 @@ _BOUNDARY = 2**20
 
 _DEVICE = re.compile(r"/dev/(?!shm/)|\\\\\.\\")
 _COLON = re.compile(r"(?<!\\):")
-
-
-@dataclass(frozen=True, slots=True)
-class Region:
-    """Part of a device or of files that a clone of a job uses."""
-
-    where: tuple[str, ...]
-    """Names of the files; one device, or files side by side."""
-    offset: int
-    size: int
-    """Bytes of the part, a multiple of a sector."""
-    requests: int
-    """Requests of a pass through it, of a job with one size; 0 if it is unknown."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,7 +35,7 @@ def warnings(
 
 
 def _of_queues(device: Section, flows: list[Flow]) -> list[str]:
-    """Return the flows that want more requests under way than MQSim's device fetches."""
+    """Return the flows that want more requests under way than MQSim's device takes."""
     name = "Queue_Fetch_Size"
     limit = device.whole(name)
     told = [

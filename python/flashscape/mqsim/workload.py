@@ -314,7 +314,7 @@ def _rate_key(section: Section) -> tuple[str, int]:
 
 
 def _depth(flow: Flow, device: Section, wanted: int | None) -> list[Row]:
-    """Return a queue's depth: the flow's, as far as MQSim's device fetches requests."""
+    """Return a queue's depth: the flow's, as far as MQSim's device takes requests."""
     if device.text("HostInterface_Type") == "SATA":
         device.say("Queue_Fetch_Size", Verdict.INERT, "SATA has none")
         limit = wanted

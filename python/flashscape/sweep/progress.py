@@ -202,6 +202,8 @@ class Bar(Lines):
 
 def announcement(begin: Begin, noun: str = "point") -> list[str]:
     """Return the plan of a start of a sweep, as sentences; a point is called ``noun``."""
+    if not begin.points:
+        return []
     lines = []
     invalid = sum(point.fault is not None for point in begin.points)
     count = len(begin.points)

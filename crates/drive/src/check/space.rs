@@ -376,7 +376,7 @@ fn written_units(experiment: &Experiment, layout: &Layout) -> Vec<Range<u32>> {
     if let Some(array) = &experiment.array {
         return workloads.flat_map(|workload| of_array(array, layout, workload)).collect();
     }
-    let own = |workload| namespaces::of_workload(experiment, layout, workload);
+    let own = |workload| experiment.namespace(layout, workload);
     workloads.map(|workload| range_of(workload, own(workload))).collect()
 }
 

@@ -3,7 +3,6 @@
 use super::memory::{self, PLACES_MOST};
 use crate::config::{DriveConfig, Durability};
 use crate::experiment::{Experiment, RunConfig};
-use crate::namespaces;
 use crate::precondition::filled_units;
 use ftl::Layout;
 use host::config::ThinkConfig;
@@ -15,7 +14,7 @@ pub fn check(experiment: &Experiment, layout: &Layout, problems: &mut Problems) 
     let mut names = BTreeSet::new();
     for (index, workload) in experiment.workload.iter().enumerate() {
         let path = format!("workload[{index}]");
-        for fault in workload.faults(namespaces::of_workload(experiment, layout, workload)) {
+        for fault in workload.faults(experiment.namespace(layout, workload)) {
             problems.push(format!("{path}.{}", fault.key), fault.problem);
         }
         if !names.insert(&workload.name) {

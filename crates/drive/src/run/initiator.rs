@@ -5,7 +5,6 @@ use crate::closed_loop::{self, ClosedLoop, Standstill};
 use crate::error::RunError;
 use crate::experiment::Experiment;
 use crate::measure::Measured;
-use crate::namespaces;
 use engine::{Instant, Span, Streams, typed_id};
 use ftl::{Layout, SetId};
 use host::{Command, Issue, Source, WorkloadConfig};
@@ -87,7 +86,7 @@ pub(crate) fn initiators(
     let streams = Streams::new(experiment.run_seed());
     let mut initiators = Vec::new();
     for (workload, survey) in experiment.workload.iter().zip(surveys) {
-        let namespace = namespaces::of_workload(experiment, layout, workload);
+        let namespace = experiment.namespace(layout, workload);
         for expanded in workload.expand(survey.as_ref()) {
             let source = Source::build_surveyed(&expanded, survey.as_ref(), namespace, streams)?;
             initiators.push(Initiator::new(source, workload, experiment));

@@ -188,7 +188,7 @@ fn more_flash_than_can_be_counted_is_refused() {
         ("planes_per_die = 1", "planes_per_die = 64"),
         ("packages_per_channel = 1", "packages_per_channel = 64"),
     ];
-    refuse_all(&many, "drive.geometry", "[drive.geometry]", &["67108864 planes", "2^20"]);
+    refuse_all(&many, "drive.geometry", "[drive.geometry]", &["67,108,864 planes", "2^20"]);
 }
 
 #[test]
@@ -766,7 +766,7 @@ fn more_than_events_can_tell_apart_is_refused() {
     ];
     let text = file(&deep);
     let path = "workload[0].queue_depth";
-    expect(&text, &problems(&text), path, "4294967295", &["at most 67108864"]);
+    expect(&text, &problems(&text), path, "4294967295", &["at most 67,108,864"]);
     // No more than the run has requests.
     assert!(load::load(&file(&deep[..1]), "ssd.toml", &[]).is_ok());
     let text = file(&[("size = \"1 MiB\"", "size = \"1 TiB\"")]);
@@ -1118,7 +1118,7 @@ fn an_unknown_preset_is_refused_with_those_there_are() {
     let found = problems(text);
     let message = &found.problems[0].message;
     assert_eq!((found.len(), &found.problems[0].path[..]), (1, "drive.preset"), "{found}");
-    assert!(message.contains("tlc-of-tomorrow") && message.contains("there are"), "{found}");
+    assert!(message.contains("tlc-of-tomorrow") && message.contains("(valid: dc-tlc, "), "{found}");
     assert_eq!(found.problems[0].line, Some(2), "{found}");
 }
 

@@ -20,7 +20,8 @@ use crate::command::{Command, Kind};
 use crate::names::Names;
 use crate::options::{Event, Options};
 use crate::parse::{Outcome, Parse};
-use crate::row::{Description, Row, SECTOR_BYTES, ranged};
+use crate::row::{Description, Row, ranged};
+use crate::units::SECTOR_BYTES;
 use settings::counted;
 
 pub(crate) const DESCRIPTION: Description = Description {

@@ -11,8 +11,8 @@ use crate::columns::{Columns, Fault, What};
 use crate::command::Kind;
 use crate::options::{Options, TimeUnit};
 use crate::parse::{Outcome, Parse};
-use crate::row::{ALL_UNITS, Description, Row, SECTOR_BYTES, ranged};
-use crate::units::{Scale, Units};
+use crate::row::{ALL_UNITS, Description, Row, ranged};
+use crate::units::{SECTOR_BYTES, Scale, Units};
 
 pub(crate) const DESCRIPTION: Description = Description {
     name: "spc",

@@ -1,7 +1,7 @@
 //! Sizes of requests.
 
 use super::counts::{Counts, Spread};
-use crate::row::SECTOR_BYTES;
+use crate::units::SECTOR_BYTES;
 use std::collections::BTreeMap;
 
 /// Sizes of whole sectors have a place of their own up to so many.

@@ -8,7 +8,8 @@ use super::sizes::{self, Sizes};
 use super::summary::{Alignment, DeviceStatistics, Disorder, KindStatistics, Statistics};
 use crate::command::Kind;
 use crate::imitate::{KindModel, Model};
-use crate::row::{Row, SECTOR_BYTES};
+use crate::row::Row;
+use crate::units::SECTOR_BYTES;
 use settings::{counted, each};
 use std::collections::BTreeMap;
 

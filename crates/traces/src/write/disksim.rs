@@ -5,7 +5,8 @@
 use super::writer::{DATA, SECTORS, Writer, decimal, numbers};
 use crate::command::Kind;
 use crate::read::Format;
-use crate::row::{Row, SECTOR_BYTES};
+use crate::row::Row;
+use crate::units::SECTOR_BYTES;
 
 /// The largest number that DiskSim's `%d` takes.
 const BLOCKS_MAX: u64 = i32::MAX as u64;

@@ -5,7 +5,8 @@
 use super::writer::{DATA, SECTORS, Writer, numbers};
 use crate::command::Kind;
 use crate::read::Format;
-use crate::row::{Row, SECTOR_BYTES};
+use crate::row::Row;
+use crate::units::SECTOR_BYTES;
 
 /// The latest stamp that MQSim's `strtoll` takes.
 const STAMP_MAX: u64 = i64::MAX as u64;

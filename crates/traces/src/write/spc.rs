@@ -5,7 +5,8 @@
 use super::writer::{DATA, Grain, Writer, decimal, numbers};
 use crate::command::Kind;
 use crate::read::Format;
-use crate::row::{Row, SECTOR_BYTES};
+use crate::row::Row;
+use crate::units::SECTOR_BYTES;
 
 pub(super) const WRITER: Writer = Writer {
     format: Format::Spc,

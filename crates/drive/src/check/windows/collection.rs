@@ -5,7 +5,6 @@ use crate::check::flash::program_ns;
 use crate::check::space::spare_if_full;
 use crate::config::Durability;
 use crate::experiment::Experiment;
-use crate::namespaces;
 use ftl::{Layout, SetId};
 use host::config::AddressConfig;
 use host::{Region, WorkloadConfig};
@@ -182,7 +181,7 @@ fn mean_rate(workload: &WorkloadConfig, unit: u64) -> Option<f64> {
 fn is_all_programmed(experiment: &Experiment, layout: &Layout, set: u32) -> bool {
     let buffer = &experiment.drive.buffer;
     let is_longer = |of: &WorkloadConfig| {
-        let region = Region::of(of, namespaces::of_workload(experiment, layout, of));
+        let region = Region::of(of, experiment.namespace(layout, of));
         let is_sequential = matches!(of.addresses, Some(AddressConfig::Sequential {}));
         is_sequential && region.bytes > buffer.size.bytes()
     };

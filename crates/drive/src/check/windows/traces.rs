@@ -2,7 +2,6 @@
 
 use super::rates::{asked_dtwin, bytes_between, written_to};
 use crate::experiment::Experiment;
-use crate::namespaces;
 use engine::{Span, Streams};
 use ftl::Layout;
 use host::{HostError, Issue, Kind, Request, Source, WorkloadConfig};
@@ -73,7 +72,7 @@ fn written(
     workload: &WorkloadConfig,
     (survey, length): (&Survey, Span),
 ) -> Result<Option<Written>, HostError> {
-    let namespace = namespaces::of_workload(experiment, layout, workload);
+    let namespace = experiment.namespace(layout, workload);
     let streams = Streams::new(experiment.run_seed());
     let mut sources = Vec::new();
     for initiator in workload.expand(Some(survey)) {

@@ -85,12 +85,13 @@ pub fn cases() -> Vec<Case> {
             ]),
         case("drive.ftl.sets.parts.dies")
             .at("drive.ftl.sets.parts")
-            .given(&of("{ parts = [{ dies = [0], channels = [0] }, { dies = [1], channels = [0] }, { channels = [1, 2, 3] }] }"))
+            .given(&of("{ parts = [{ dies = [0] }, { dies = [1, 2, 3] }] }"))
+            .given(&[set("geometry.dies_per_package", 4)])
             .text(load)
-            .see("channels and dies of 16 pages", spread)
+            .see("planes of 16 pages", planes)
             .under([
-                ("[{ dies = [0], channels = [0] }, { dies = [1], channels = [0] }, { dies = [0, 1], channels = [1, 2, 3] }]", [1, 1]),
-                ("[{ dies = [0, 1], channels = [0] }, { dies = [0], channels = [1, 2, 3] }, { dies = [1], channels = [1, 2, 3] }]", [1, 2]),
+                ("[{ dies = [0] }, { dies = [1, 2, 3] }]", 4),
+                ("[{ dies = [0, 1, 3] }, { dies = [2] }]", 12),
             ]),
         case("drive.ftl.sets.parts.planes")
             .at("drive.ftl.sets.parts")

@@ -20,8 +20,12 @@ const USED_UNSEEN: &[(&str, &str)] = &[
     ("drive.ftl.gc.foreground", "the cases change background GC with it, which is seen"),
     ("drive.ftl.gc.victim.file", "both values are the same function"),
     ("drive.ftl.gc.victim.function", "the values are functions that choose alike"),
-    ("drive.ftl.partial_writes", "the load writes whole units"),
+    ("drive.ftl.partial_writes", WHOLE),
+    ("drive.ftl.subunit", WHOLE),
     ("drive.ftl.superblock.dies", "the values have the same number of blocks"),
+    ("precondition.parts.align", WHOLE),
+    ("precondition.parts.share", WHOLE),
+    ("precondition.parts.size", WHOLE),
     ("run.time", MOMENTS),
     ("run.untimed", "all runs here are untimed"),
     ("title", "it is a text"),
@@ -44,6 +48,7 @@ const USED_UNSEEN: &[(&str, &str)] = &[
     ("workload.trace.waits", MOMENTS),
 ];
 
+const WHOLE: &str = "the load writes whole units";
 const PLACES: &str = "the digest has no places of data";
 const MOMENTS: &str = "moments decide only the order of several initiators, and the end of the run";
 
