@@ -15,14 +15,14 @@ const USED_UNSEEN: &[(&str, &str)] = &[
     ("drive.ftl.allocation.bin", PLACES),
     ("drive.ftl.allocation.order", PLACES),
     ("drive.ftl.allocation.pool", PLACES),
-    ("drive.ftl.bad_blocks.factory", "the drive has spare blocks in place of bad ones"),
-    ("drive.ftl.erase_planes", "it needs superblocks, whose planes are erased together anyway"),
-    ("drive.ftl.gc.foreground", "the cases change background GC with it, which is seen"),
-    ("drive.ftl.gc.victim.file", "both values are the same function"),
-    ("drive.ftl.gc.victim.function", "the values are functions that choose alike"),
+    ("drive.ftl.bad_blocks.factory", ALIKE),
+    ("drive.ftl.erase_planes", ALIKE),
+    ("drive.ftl.gc.foreground", "only pacing by host writes uses it, which its case does not have"),
+    ("drive.ftl.gc.victim.file", FUNCTIONS),
+    ("drive.ftl.gc.victim.function", FUNCTIONS),
     ("drive.ftl.partial_writes", WHOLE),
     ("drive.ftl.subunit", WHOLE),
-    ("drive.ftl.superblock.dies", "the values have the same number of blocks"),
+    ("drive.ftl.superblock.dies", ALIKE),
     ("precondition.parts.align", WHOLE),
     ("precondition.parts.share", WHOLE),
     ("precondition.parts.size", WHOLE),
@@ -49,8 +49,10 @@ const USED_UNSEEN: &[(&str, &str)] = &[
 ];
 
 const WHOLE: &str = "the load writes whole units";
+const ALIKE: &str = "the values of its case cause equally many programs and erases";
+const FUNCTIONS: &str = "no Python function runs here";
 const PLACES: &str = "the digest has no places of data";
-const MOMENTS: &str = "moments decide only the order of several initiators, and the end of the run";
+const MOMENTS: &str = "moments decide the order of several initiators and the end of the run";
 
 /// Writes, trims and reads that make a small drive collect; the first limit ends them.
 fn load() -> Value {
