@@ -45,7 +45,9 @@ impl Gc {
             turns.out_of_turn = (!is_free).then_some(bin);
             return true;
         }
-        turns.wait(group, bin);
+        // Only a poll waits although space is needed.
+        let in_need = self.is_needed(base, bin);
+        self.turns_mut().expect("collections take turns").wait(group, bin, in_need);
         false
     }
 
@@ -145,7 +147,8 @@ impl Gc {
             self.is_free_elsewhere(base, turns, bin)
                 && turns.policy.begins(&self.view(base, turns, group, |_| true))
         };
-        if !waiting.any(|bin| begins(*bin) || self.is_needed(base, *bin)) {
+        let needs = |bin: BinId| !turns.waits_in_need(bin) && self.is_needed(base, bin);
+        if !waiting.any(|bin| begins(*bin) || needs(*bin)) {
             return;
         }
         let turns = self.turns_mut().expect("collections take turns");

@@ -23,6 +23,9 @@ pub struct Turns {
     pub(super) waiting: Column<StripeGroupId, Vec<BinId>>,
     /// Times that each bin has asked in vain since its last turn.
     vain: Column<BinId, u32>,
+    /// True for bins of which a poll waits although programs of hosts wait for space there: their
+    /// collection has had its turn, and cannot begin for another reason.
+    in_need: Column<BinId, bool>,
     /// The bin that may choose a victim out of turn.
     pub(super) out_of_turn: Option<BinId>,
 }
@@ -37,6 +40,7 @@ impl Turns {
             width,
             waiting: Column::filled(Vec::new(), groups),
             vain: Column::filled(0, layout.bins as usize),
+            in_need: Column::filled(false, layout.bins as usize),
             out_of_turn: None,
         })
     }
@@ -44,7 +48,8 @@ impl Turns {
     pub fn begun_anew(&self) -> Self {
         let waiting = Column::filled(Vec::new(), self.waiting.len());
         let vain = Column::filled(0, self.vain.len());
-        Self { policy: self.policy.clone(), waiting, vain, out_of_turn: None, ..*self }
+        let in_need = Column::filled(false, self.in_need.len());
+        Self { policy: self.policy.clone(), waiting, vain, in_need, out_of_turn: None, ..*self }
     }
 
     /// The group of a bin.
@@ -60,12 +65,18 @@ impl Turns {
         let pool = base.space.ftl.layout.pool_of_bin(bin);
         base.space.guests.groups_of(pool).map(StripeGroupId)
     }
-    /// Notes that a collection waits, unless that is noted.
-    pub fn wait(&mut self, group: StripeGroupId, bin: BinId) {
+    /// Notes that a collection or a poll waits, unless that is noted; `in_need` if programs of hosts
+    /// wait for space in the bin.
+    pub fn wait(&mut self, group: StripeGroupId, bin: BinId, in_need: bool) {
+        self.in_need[bin] = in_need;
         if !self.waiting[group].contains(&bin) {
             self.waiting[group].push(bin);
             self.vain[bin] += 1;
         }
+    }
+    /// True if a bin waits although programs of hosts waited for space there when it asked.
+    pub fn waits_in_need(&self, bin: BinId) -> bool {
+        self.in_need[bin]
     }
     /// Notes that a collection has its turn.
     pub fn waits_no_more(&mut self, group: StripeGroupId, bin: BinId) {
