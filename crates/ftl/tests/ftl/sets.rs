@@ -189,6 +189,8 @@ proptest! {
     ) {
         let (channels, packages, dies, planes) = shape;
         let per_channel = packages * dies;
+        // A plane holds 30 blocks of 4 units, of which a fifth is spare.
+        let units = units.min(channels * per_channel * planes * 30 * 4 * 4 / 5);
         let parts = boxes([channels, per_channel, planes], &cuts);
         prop_assume!(parts.len() > 1);
         let of_parts: Vec<Value> = parts
