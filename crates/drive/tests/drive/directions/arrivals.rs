@@ -70,7 +70,8 @@ pub fn cases() -> Vec<Case> {
             .see("requests of the second that come with one of the first, of 50", |scene| {
                 let run = scene.run();
                 let all = requests(&run);
-                let of = |initiator| all.iter().filter(move |request| request.initiator == initiator);
+                let of =
+                    |initiator| all.iter().filter(move |request| request.initiator == initiator);
                 let together = |other: &&SlowRequest| of(0).any(|one| one.arrived == other.arrived);
                 of(1).filter(together).count() as u64
             })

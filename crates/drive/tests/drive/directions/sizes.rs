@@ -97,7 +97,10 @@ fn bytes_of(scene: &crate::directions::case::Scene, kind: Kind) -> Vec<u64> {
     let run = scene.run();
     let (mine, others): (Vec<_>, Vec<_>) =
         requests(&run).into_iter().partition(|request| request.command.kind == kind);
-    assert!(others.iter().all(|request| request.command.bytes == 16 * KIB), "the other kind keeps its size");
+    assert!(
+        others.iter().all(|request| request.command.bytes == 16 * KIB),
+        "the other kind keeps its size"
+    );
     mine.iter().map(|request| request.command.bytes).collect()
 }
 

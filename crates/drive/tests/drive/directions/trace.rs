@@ -120,14 +120,9 @@ fn options() -> Vec<Case> {
             ("dispatch", [0.0, 400.0]),
             ("complete", [0.0, 700.0]),
         ]),
-        arrivals("workload.trace.time_unit", trace("stamps", FIO_V3))
-            .left_out([0.0, 300.0])
-            .under([
-                ("ns", [0.0, 0.3]),
-                ("us", [0.0, 300.0]),
-                ("ms", [0.0, 300_000.0]),
-                ("s", [0.0, 3e8]),
-            ]),
+        arrivals("workload.trace.time_unit", trace("stamps", FIO_V3)).left_out([0.0, 300.0]).under(
+            [("ns", [0.0, 0.3]), ("us", [0.0, 300.0]), ("ms", [0.0, 300_000.0]), ("s", [0.0, 3e8])],
+        ),
         // One after the other, or both from the beginning.
         arrivals("workload.trace.waits", trace("waits", FIO_V2))
             .left_out([0.0, 300.0, 700.0])
