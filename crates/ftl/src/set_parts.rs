@@ -23,7 +23,7 @@ pub struct SetPart {
 
 /// Numbers of channels, of dies of a channel, and of planes of a die.
 fn counts(geometry: &Geometry) -> [u32; 3] {
-    let dies = geometry.dies_per_package * geometry.packages_per_channel;
+    let dies = geometry.dies_per_channel();
     [geometry.channels, dies, geometry.planes_per_die]
 }
 

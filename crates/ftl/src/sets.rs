@@ -101,7 +101,7 @@ impl SetsConfig {
     }
 
     fn faults_of_cut(&self, geometry: &Geometry) -> Vec<(&'static str, String)> {
-        let dies = geometry.dies_per_package * geometry.packages_per_channel;
+        let dies = geometry.dies_per_channel();
         let mut faults = Vec::new();
         for (key, parts, of, things) in [
             ("sets.channels", self.channels, geometry.channels, "channel"),
@@ -142,8 +142,7 @@ impl SetsConfig {
         if let Some(parts) = &self.parts {
             return set_parts::of_planes(parts, geometry);
         }
-        let (planes, dies) =
-            (geometry.planes_per_die, geometry.dies_per_package * geometry.packages_per_channel);
+        let (planes, dies) = (geometry.planes_per_die, geometry.dies_per_channel());
         let of_plane = |plane: u32| {
             let (channel, die) = (plane / planes / dies, plane / planes % dies);
             let of_channels = channel / (geometry.channels / self.channels);

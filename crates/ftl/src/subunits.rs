@@ -189,6 +189,12 @@ impl Layout {
     pub fn all_subunits(&self) -> u64 {
         low_bits(self.subunits)
     }
+    /// True if the bytes `from..to` of the drive cover a whole unit.
+    #[inline]
+    pub fn is_whole(&self, lpn: Lpn, from: u64, to: u64) -> bool {
+        let start = u64::from(lpn.0) * self.unit_bytes;
+        from <= start && to >= start + self.unit_bytes
+    }
     /// The subunits of a unit that the bytes `from..to` of the drive touch and cover.
     pub fn in_unit(&self, lpn: Lpn, from: u64, to: u64) -> InUnit {
         let start = u64::from(lpn.0) * self.unit_bytes;

@@ -65,7 +65,11 @@ impl From<&GeometryConfig> for Geometry {
 impl Geometry {
     /// Dies of the drive.
     pub const fn dies(&self) -> u32 {
-        self.channels * self.packages_per_channel * self.dies_per_package
+        self.channels * self.dies_per_channel()
+    }
+    /// Dies of a channel.
+    pub const fn dies_per_channel(&self) -> u32 {
+        self.packages_per_channel * self.dies_per_package
     }
     /// Planes of the drive.
     pub const fn planes(&self) -> u32 {
@@ -92,7 +96,7 @@ impl Geometry {
     }
     /// Planes on a channel.
     pub const fn planes_per_channel(&self) -> u32 {
-        self.packages_per_channel * self.dies_per_package * self.planes_per_die
+        self.dies_per_channel() * self.planes_per_die
     }
     /// The channel that serves a plane.
     pub const fn channel_of(&self, plane: PlaneId) -> ChannelId {

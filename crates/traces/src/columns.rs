@@ -168,7 +168,7 @@ impl<'a> Columns<'a> {
     }
 
     /// The next column as a whole number in units of `unit`.
-    #[inline]
+    #[inline(always)]
     pub fn whole_times(&mut self, unit: u64) -> Result<u64, Fault> {
         self.whole()?.checked_mul(unit).ok_or_else(|| self.fault(What::TooLarge))
     }

@@ -7,8 +7,7 @@
 use crate::options::{Options, TimeUnit};
 use crate::read::Format;
 use crate::row::Row;
-use crate::units::SECTOR_BYTES;
-use crate::units::{Units, unit};
+use crate::units::{SECTOR_BYTES, Units, greatest_divisor, unit};
 use engine::Span;
 use settings::Size;
 
@@ -130,7 +129,7 @@ impl Sample {
             return None;
         }
         let seconds = self.first_ns / TimeUnit::S.ns();
-        if units.is_of_1970 && AGE.contains(&seconds) {
+        if units.is_unix_time && AGE.contains(&seconds) {
             return None;
         }
         let is_of_ms = units.is_decimal && unit == TimeUnit::Ms;
@@ -255,8 +254,4 @@ fn narrow(divisor: &mut u64, number: u64) {
             *divisor = 1;
         }
     }
-}
-
-fn greatest_divisor(one: u64, other: u64) -> u64 {
-    if other == 0 { one } else { greatest_divisor(other, one % other) }
 }

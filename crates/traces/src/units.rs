@@ -13,7 +13,7 @@ pub(crate) struct Units {
     /// True if stamps may have a fraction.
     pub is_decimal: bool,
     /// True if stamps count from 1970.
-    pub is_of_1970: bool,
+    pub is_unix_time: bool,
     /// Bytes of the units of addresses and of lengths.
     pub space: Option<[u64; 2]>,
 }
@@ -28,7 +28,7 @@ pub(crate) struct Scale {
 
 impl Units {
     /// Units that every file tells, or that cannot be mistaken.
-    pub const TOLD: Self = Self { time: None, is_decimal: false, is_of_1970: false, space: None };
+    pub const TOLD: Self = Self { time: None, is_decimal: false, is_unix_time: false, space: None };
 
     /// Whole stamps, and addresses and lengths in sectors of 512 B.
     pub const fn of_sectors(time: TimeUnit) -> Self {
@@ -89,6 +89,14 @@ pub(crate) fn unit(bytes: u64) -> String {
         512 => "sectors of 512 B".to_owned(),
         other => format!("units of {}", settings::Size::from_bytes(other)),
     }
+}
+
+/// Greatest common divisor, by Euclid's algorithm.
+pub(crate) fn greatest_divisor(mut a: u64, mut b: u64) -> u64 {
+    while b > 0 {
+        (a, b) = (b, a % b);
+    }
+    a
 }
 
 #[cfg(test)]

@@ -17,6 +17,6 @@ pub struct AuditTicket {
     pub(super) seen: Vec<bool>,
     /// Of writes and trims: the token of each unit that was taken in.
     pub(super) tokens: Vec<(Lpn, u64)>,
-    /// Of trims: units of which a part was trimmed and nothing is left.
-    pub(super) emptied: Vec<Lpn>,
+    /// Of trims: units at the edges of which a part was trimmed and nothing is left.
+    pub(super) emptied: [Option<Lpn>; 2],
 }

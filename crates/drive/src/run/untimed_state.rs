@@ -39,9 +39,7 @@ impl UntimedState {
 
     /// Writes a unit, or the part of it that a command writes.
     pub fn write(&mut self, ftl: &mut Ftl, lpn: Lpn, command: Command) -> Result<(), PoolId> {
-        let start = u64::from(lpn.0) * ftl.layout.unit_bytes;
-        let is_whole = command.offset <= start && command.end() >= start + ftl.layout.unit_bytes;
-        if is_whole {
+        if ftl.layout.is_whole(lpn, command.offset, command.end()) {
             return self.writer.write(ftl, lpn);
         }
         let mut is_complete = false;

@@ -27,7 +27,7 @@ pub(crate) const DESCRIPTION: Description = Description {
     units: Units {
         time: Some(TimeUnit::Us),
         is_decimal: false,
-        is_of_1970: true,
+        is_unix_time: true,
         space: Some([1, 1]),
     },
     ..Description::PLAIN

@@ -29,7 +29,7 @@ pub(crate) const DESCRIPTION: Description = Description {
     units: Units {
         time: Some(TimeUnit::S),
         is_decimal: true,
-        is_of_1970: false,
+        is_unix_time: false,
         space: Some([SECTOR_BYTES, 1]),
     },
     ..Description::PLAIN

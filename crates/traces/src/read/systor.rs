@@ -31,7 +31,7 @@ pub(crate) const DESCRIPTION: Description = Description {
     units: Units {
         time: Some(TimeUnit::S),
         is_decimal: true,
-        is_of_1970: true,
+        is_unix_time: true,
         space: Some([1, 1]),
     },
     ..Description::PLAIN

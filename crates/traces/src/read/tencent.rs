@@ -26,7 +26,7 @@ pub(crate) const DESCRIPTION: Description = Description {
     ],
     passes: &["requests for nothing (length 0)"],
     settings: ALL_UNITS,
-    units: Units { is_of_1970: true, ..Units::of_sectors(TimeUnit::S) },
+    units: Units { is_unix_time: true, ..Units::of_sectors(TimeUnit::S) },
     ..Description::PLAIN
 };
 

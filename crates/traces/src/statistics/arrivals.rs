@@ -3,6 +3,7 @@
 use super::cascade::Cascade;
 use super::counts::{Counts, Spread};
 use super::fit;
+use crate::units::greatest_divisor;
 use serde::Serialize;
 
 /// The shortest window, in nanoseconds.
@@ -298,14 +299,6 @@ impl Rung {
             dispersion: told.then(|| variance / mean),
         }
     }
-}
-
-/// Greatest common divisor, by Euclid's algorithm.
-pub(super) fn greatest_divisor(mut a: u64, mut b: u64) -> u64 {
-    while b > 0 {
-        (a, b) = (b, a % b);
-    }
-    a
 }
 
 #[cfg(test)]

@@ -125,7 +125,7 @@ impl<'a> Pass<'a> {
         for _ in 0..SAMPLE_ROWS {
             let Some(row) = rows.next_row()? else { break };
             let first = *first.get_or_insert(row.stamp_ns);
-            divisor = super::arrivals::greatest_divisor(divisor, row.stamp_ns.abs_diff(first));
+            divisor = crate::units::greatest_divisor(divisor, row.stamp_ns.abs_diff(first));
         }
         first.ok_or_else(|| empty(self.input.path, &rows.source().passed()))?;
         Ok(divisor.max(1))
@@ -189,7 +189,7 @@ impl<'a> Pass<'a> {
         if divisor == 0 || divisor.is_multiple_of(self.tick_ns) {
             return Ok(());
         }
-        Err(End::Tick(super::arrivals::greatest_divisor(divisor, self.tick_ns)))
+        Err(End::Tick(crate::units::greatest_divisor(divisor, self.tick_ns)))
     }
 
     fn disorder(&self) -> Option<Disorder> {

@@ -95,14 +95,12 @@ impl Write {
         lpn: Lpn,
     ) -> bool {
         let command = requests[id].command;
-        let unit = base.space.ftl.layout.unit_bytes;
-        let start = u64::from(lpn.0) * unit;
-        let whole = command.offset <= start && command.end() >= start + unit;
+        let whole = base.space.ftl.layout.is_whole(lpn, command.offset, command.end());
         if command.kind == Kind::WriteZeroes && whole {
             self.discard(base, requests, lpn, id);
             return true;
         }
-        let part = Self::part_of(base, lpn, command);
+        let part = Self::part_of(base, lpn, command, whole);
         let early = self.acknowledges_early();
         let newest = self.buffer.find(lpn);
         if let Some(entry) = newest

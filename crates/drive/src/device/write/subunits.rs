@@ -21,12 +21,10 @@ pub(super) struct Part {
 }
 
 impl Write {
-    /// The part of a unit that a command writes.
+    /// The part of a unit that a command writes; `is_whole` if it is all of it.
     #[inline]
-    pub(super) fn part_of(base: &Base, lpn: Lpn, command: Command) -> Part {
+    pub(super) fn part_of(base: &Base, lpn: Lpn, command: Command, is_whole: bool) -> Part {
         let ftl = &base.space.ftl;
-        let start = u64::from(lpn.0) * ftl.layout.unit_bytes;
-        let is_whole = command.offset <= start && command.end() >= start + ftl.layout.unit_bytes;
         if !ftl.layout.has_subunits() {
             return Part { is_complete: is_whole, touched: 0, rest: 0 };
         }
