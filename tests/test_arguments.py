@@ -64,7 +64,6 @@ FITS: dict[str, set[str]] = {
     "list[int]": {"wholes"},
     "Iterable[str]": {"texts"},
     "Iterable[float | str]": {"texts", "wholes", "negatives", "mixed"},
-    "Callable[[str], None]": {"function"},
     "Callable[[float], object]": {"function"},
     "Callable[[int, float], object]": {"function"},
     "Callable[..., Any]": {"function"},

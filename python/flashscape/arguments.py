@@ -66,8 +66,11 @@ def checks_arguments(function: Any = None, *, but: Sequence[str] = ()) -> Any:
 
     @functools.wraps(function)
     def checking(*args: Any, **kwargs: Any) -> Any:
-        # Python itself refuses missing and unknown arguments.
-        given = signature.bind(*args, **kwargs).arguments
+        try:
+            given = signature.bind(*args, **kwargs).arguments
+        except TypeError:
+            # Python names the function when it refuses missing and unknown arguments.
+            return function(*args, **kwargs)
         for name, parts in kinds.items():
             if name in given:
                 values = given[name]
@@ -223,16 +226,10 @@ _KINDS: dict[str, _Kind] = {
     "Sequence[tuple[str, str]]": _OVERRIDES,
     "Sequence[str]": _Kind(_list_of(_is_text), "a list of texts"),
     "Sequence[int]": _Kind(_list_of(_is_count), "a list of whole numbers from 0 to 2^64 - 1"),
-    "Sequence[Any]": _Kind(_is_list, "a list"),
     "Iterable[float | str]": _Kind(
         _iterable_of(lambda each: _is_number(each) or _is_text(each)),
         "percentiles such as (50, 99.9) or '50,99.9'",
     ),
-    "Mapping[str, Sequence[Any]]": _Kind(
-        lambda value: isinstance(value, Mapping) and all(map(_is_list, value.values())),
-        'a mapping of paths to lists of values, such as {"seed": [1, 2]}',
-    ),
-    "Callable[[str], None]": _CALLABLE,
     "Callable[[float], object]": _CALLABLE,
     "Callable[..., Any]": _CALLABLE,
     "Observer": _observer("surveyed", "preconditioning", "running", "ended"),

@@ -28,8 +28,8 @@ _RESULTS = {
 def explain(of: Measured | str | PathLike[str], *, everything: bool = False) -> Explanation:
     """Explain where the tail of a run comes from; ``of`` is its result or its directory.
 
-    If many initiators issue the same kind of request, only the worst are explained,
-    unless ``everything`` is True.
+    Requests of a kind from several initiators are explained together. Initiators with equal
+    workloads are told as one, and of many others only the worst, unless ``everything`` is True.
 
     Raises OutputError if the directory has no results of a single run, and TypeError for
     anything else that is no result of a run.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -34,7 +35,7 @@ FIGURES = (
 def how_to_log(of: str = "FILE") -> str:
     """Return how to run an experiment, or a result again, so that it keeps a log of requests."""
     return spelling.option(
-        f"flashscape run {of} --out DIR --requests DIR/{REQUESTS}",
+        f"flashscape run {shlex.quote(of)} --out DIR --requests DIR/{REQUESTS}",
         f"flashscape.run({of!r}, out=..., requests=...)",
     )
 

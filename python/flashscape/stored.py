@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 _SWEEP = "sweep.json"
 _SEVERAL = {
+    "lifetimes.json": "a comparison of lives",
     "fleet.json": "a fleet",
     "lifetime.json": "a projected life",
     _SWEEP: "a sweep",

@@ -119,7 +119,14 @@ def command(
         options.refuse_plot(out)
     if compare_lives.are_lives(sides):
         compare_lives.compare(
-            sides, _given(), out=out, plot=plot, document=document, force=force, quiet=quiet
+            sides,
+            None if names is None else _names(names, len(sides)),
+            _given(),
+            out=out,
+            plot=plot,
+            document=document,
+            force=force,
+            quiet=quiet,
         )
         return
     named = _sides(sides, overrides, varied, again=seeds > 1)
@@ -152,7 +159,7 @@ def command(
 def _given() -> list[str]:
     """Return the options of comparisons of runs that the command line has."""
     context = click.get_current_context()
-    of_both = ("sides", "out", "plot", "document", "force", "quiet")
+    of_both = ("sides", "names", "out", "plot", "document", "force", "quiet")
     return [
         option.opts[0]
         for option in context.command.params

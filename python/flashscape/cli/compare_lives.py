@@ -32,6 +32,7 @@ def are_lives(sides: tuple[str, ...]) -> bool:
 
 def compare(
     sides: tuple[str, ...],
+    names: Sequence[str] | None,
     others: Sequence[str],
     *,
     out: Path | None,
@@ -45,12 +46,13 @@ def compare(
 
     if others:
         raise click.UsageError(
-            f"{others[0]}: projected lives were run before; they go with --out, --plot and --json"
+            f"{others[0]}: projected lives were run before; only --names and options of the output "
+            "go with them"
         )
     if len(sides) < 2:
         raise ConfigError(f"{sides[0]}: is a projected life; name another one to compare it with")
     with documents.claimed(document, [], force=force) as written:
-        compared = compare_lifetimes(*sides)
+        compared = compare_lifetimes(*sides, names=names)
         if out is not None:
             compared.save(out, force=force)
         if written is not None:

@@ -28,10 +28,11 @@ def least(given: str | float) -> float:
             raise ConfigError(f"least: {given!r} is not a share such as 1%") from None
         if share and not given.strip().endswith("%"):
             raise ConfigError(f"least: {given!r} has no unit (write {number}%)")
-    elif isinstance(given, bool) or not isinstance(given, (int, float)):
-        raise ConfigError(f"least: {given!r} is not a share such as '1 %' or 0.01")
     else:
-        share = float(given)
+        try:
+            share = float(given)
+        except (TypeError, ValueError):
+            raise ConfigError(f"least: {given!r} is not a share such as '1 %' or 0.01") from None
     if not 0 <= share < 1 or not math.isfinite(share):
         raise ConfigError(f"least: {given} is not from 0 % to below 100 %")
     return share

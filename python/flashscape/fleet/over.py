@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shlex
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -222,7 +221,7 @@ def _of_sweep(folder: Path) -> str:
     of = min(map(str, of_points), default="FILE")
     return (
         f"{folder}: is a sweep, whose points keep no reads; run a point again with them, such as "
-        f"{how_to_log(shlex.quote(of))}"
+        f"{how_to_log(of)}"
     )
 
 

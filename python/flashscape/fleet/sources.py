@@ -6,7 +6,6 @@ initiator. The table ``reads`` of a point tells neither, so that such a run is a
 
 from __future__ import annotations
 
-import shlex
 from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -201,7 +200,7 @@ def _how_to_keep(run: Result) -> str:
 
 def _again(run: Result) -> str:
     """Return how to run it again so that it keeps its reads."""
-    return how_to_log() if run.folder is None else how_to_log(shlex.quote(str(run.folder)))
+    return how_to_log() if run.folder is None else how_to_log(str(run.folder))
 
 
 def _has_table(run: Result) -> bool:
