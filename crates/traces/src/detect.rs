@@ -103,7 +103,7 @@ impl Attempt {
             attempt.take(&mut rows, DOUBTED_ROWS);
             attempt.doubts = rows.doubts().into_iter().filter(|doubt| doubt.is_strong).collect();
         }
-        attempt.sample = *rows.sample();
+        attempt.sample = rows.sample();
         attempt.passed = rows.passed();
         attempt.lines =
             attempt.rows + attempt.passed.iter().map(|passed| passed.lines).sum::<u64>();

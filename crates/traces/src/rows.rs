@@ -25,7 +25,8 @@ pub(crate) struct Rows {
     options: Options,
     /// True if the trace ends before a last line that was cut.
     ends_early: bool,
-    sample: Sample,
+    /// `None` if nobody asks for it.
+    sample: Option<Sample>,
 }
 
 /// Reason for passing over a last line.
@@ -45,7 +46,7 @@ impl Rows {
             passed: format.description().passes.iter().map(nothing).collect(),
             options: *options,
             ends_early,
-            sample: Sample::NONE,
+            sample: Some(Sample::NONE),
         };
         match format.description().header {
             Header::None => {}
@@ -55,12 +56,17 @@ impl Rows {
         Ok(rows)
     }
 
+    /// The same rows, without figures of them: for those that are read again.
+    pub fn without_sample(self) -> Self {
+        Self { sample: None, ..self }
+    }
+
     /// The next row, or nothing after the last.
     #[inline]
     pub fn next(&mut self) -> Result<Option<Row>, TraceError> {
         let row = self.read()?;
-        if let Some(row) = &row {
-            self.sample.add(row);
+        if let (Some(sample), Some(row)) = (&mut self.sample, &row) {
+            sample.add(row);
         }
         Ok(row)
     }
@@ -112,7 +118,8 @@ impl Rows {
     fn fault(&mut self, fault: Fault) -> TraceError {
         let mut problem = describe(fault, self.lines.last(), self.format);
         let line = self.line();
-        if self.sample.rows() > 0 && self.lines.is_last() {
+        let follows_others = self.sample.is_none_or(|sample| sample.rows() > 0);
+        if follows_others && self.lines.is_last() {
             problem += "; this is the last line: if the file was cut, truncated = \"end\" ends the \
                         trace before it";
         }
@@ -146,13 +153,13 @@ impl Rows {
     }
 
     /// Figures of the rows so far.
-    pub fn sample(&self) -> &Sample {
-        &self.sample
+    pub fn sample(&self) -> Sample {
+        self.sample.unwrap_or(Sample::NONE)
     }
 
     /// Doubts about the units of the rows so far.
     pub fn doubts(&self) -> Vec<Doubt> {
-        self.sample.doubts(self.format, &self.options)
+        self.sample().doubts(self.format, &self.options)
     }
 
     /// The names of devices 0, 1, …; none if the trace numbers them itself.

@@ -35,7 +35,7 @@ impl Spreading {
         slack_ns: u64,
         unit_ns: Option<u64>,
     ) -> Result<Self, TraceError> {
-        let rows = Rows::open_with(path, format, options)?;
+        let rows = Rows::open_with(path, format, options)?.without_sample();
         Ok(Self::new(InOrder::new(rows, slack_ns), unit_ns))
     }
 
