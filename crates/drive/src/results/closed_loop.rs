@@ -21,6 +21,10 @@ const PERCENTILES: [(&str, f64, &str); 4] = [
 const TOO_LOW: f64 = 1.25;
 const LEAST_BEYOND: u64 = 10;
 
+/// Share of the time from which on standstills are told. Below it, a tail comes from times in which a part of
+/// the queue waits.
+const STOOD_LEAST: f64 = 0.0005;
+
 /// Share of the closed loop's rate at which a note proposes an open loop: at the whole rate, the queue of a
 /// drive that is busy all the time might grow without end.
 const PROPOSED_RATE: f64 = 0.9;
@@ -123,17 +127,26 @@ fn note(
     let (name, depth) = (&stats.name, found.closed.depth);
     let percent = |share: f64| format!("{:.2} %", 100.0 * share);
     let stood = found.closed.behind_one.time.as_ns() as f64 / measured.span().as_ns().max(1) as f64;
-    let whole = match depth {
-        1 => "its only request waits".into(),
-        _ => format!("all {depth} requests of its queue wait"),
+    let reason = match depth {
+        _ if stood < STOOD_LEAST => {
+            "A closed loop sends less while some of its requests wait".to_owned()
+        }
+        1 => format!(
+            "A closed loop sends nothing while its only request waits: behind one flash unit for {} \
+             of the time",
+            percent(stood)
+        ),
+        _ => format!(
+            "A closed loop sends nothing while all {depth} requests of its queue wait: behind one \
+             flash unit for {} of the time",
+            percent(stood)
+        ),
     };
     Some(format!(
         "{percentile} of the reads of \"{name}\" is {own} in this closed loop, and would be about \
-         {open} in an open one{}. A closed loop sends nothing while {whole}: behind one flash unit \
-         for {} of the time. So {} of the reads waited for an erase, although flash units erased \
-         for {} of the time",
+         {open} in an open one{}. {reason}. So {} of the reads waited for an erase, although flash \
+         units erased for {} of the time",
         proposal(stats, measured, experiment),
-        percent(stood),
         percent(found.met),
         percent(found.shares.erase),
     ))
