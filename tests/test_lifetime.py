@@ -193,7 +193,8 @@ def test_notes_tell_which_figures_mislead():
     assert notes(lost_units=100) == ""
     assert "lost data that they moved" in notes(lost_units=100, moved_units=7)
     assert "fewer than 100" in notes(lost_units=99)
-    assert "not known to be steady" in notes(is_steady=False)
+    told = notes(is_steady=False, unsteady="it rises; run longer")
+    assert "is not known to be steady: it rises; run longer; or age the drive" in told
     assert "erased 0.80 bytes" in notes(erased_for_each_programmed=0.8)
     # 10 s at half an erase: 20 s for one.
     assert "at least 20 s counted" in notes(erases_of_a_block=0.5)

@@ -347,15 +347,19 @@ def _write_amplification(result: Measured) -> list[str]:
 
 def _steadiness(result: Measured) -> list[str]:
     sentences = []
+    begin = result.summary["simulated_ns"] - result.summary["counted_ns"]
     for figure, verdict in result.steadiness():
         called = figure.replace("_", " ").capitalize()
         if (unsteady := steadiness.unsteady(result.summary, figure)) is not None:
             sentences.append(f"{called} is not known to be steady: {unsteady.told}.")
-        elif verdict["from_ns"]:
-            begin = units.duration(verdict["from_ns"])
-            sentences.append(f"{called} is in steady state from {begin} on.")
+        elif verdict["from_ns"] > begin:
+            since = units.duration(verdict["from_ns"])
+            sentences.append(f"{called} is in steady state from {since} on.")
         else:
-            sentences.append(f"{called} is in steady state over the whole run.")
+            whole = "counted time" if begin else "run"
+            sentences.append(f"{called} is in steady state over the whole {whole}.")
+    if (cycles := steadiness.cycles(result.summary)) is not None:
+        sentences.append(f"Garbage collection repeats: {cycles}.")
     return sentences
 
 

@@ -249,7 +249,7 @@ def _stretches(axes: Axes, result: Measured) -> None:
         axes.axvspan(0, warm_up, color="#f1f1f1", zorder=0)
         axes.text(0, 0.12, " warm-up, not counted", **place)
     steady = summary["steady_state"]["latency"]
-    if steady["reached"] and steady["from_ns"]:
+    if steady["reached"] and steady["from_ns"] > warm_up:
         axes.axvline(steady["from_ns"], color="#777777", linewidth=1.0, linestyle=":")
         axes.text(steady["from_ns"], 0.03, " latency steady from here", **place)
 

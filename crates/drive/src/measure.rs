@@ -1,6 +1,10 @@
 //! The measurements of a run: latencies, blame and the slowest requests by initiator and kind, time
 //! series, and the work of the flash.
 
+mod observed;
+
+pub use observed::{LEAST_TIME, Observed};
+
 use crate::closed_loop::{ClosedLoop, Shares, Standstill};
 use crate::device::{
     Completion, Counters, Device, ErrorCounters, PressureCounts, ScrubCounts, TaskCounts,
@@ -11,15 +15,13 @@ use engine::ids::Id;
 use engine::{Instant, Span};
 use ftl::{SetId, Tally};
 use host::{Command, Kind};
-use metrics::{Bands, BatchMeans, Blame, Field, Latency, Merge, Number, Series, Slowest, State};
+use metrics::{Bands, Blame, Field, Latency, Merge, Number, Series, Slowest, State};
 use std::cmp::Reverse;
 
 /// Requests of one kind by one initiator.
 pub struct KindStats {
     /// Latencies.
     pub latency: Latency,
-    /// Batch means, for the confidence interval of the mean.
-    pub batches: BatchMeans,
     /// Bytes asked for.
     pub bytes: u64,
     /// Requests that were carried out untimed, and have no latency.
@@ -50,7 +52,6 @@ impl KindStats {
     pub fn new(slowest: usize) -> Self {
         Self {
             latency: Latency::new(),
-            batches: BatchMeans::new(),
             bytes: 0,
             untimed: 0,
             unmapped: 0,
@@ -213,6 +214,10 @@ pub struct Measured {
     interval: Interval,
     interval_span: Span,
     interval_end: Instant,
+    /// Readings since counting began.
+    observed: Option<Observed>,
+    /// The next end of an interval, or the next reading if it comes first.
+    boundary: Instant,
     tally_before: Tally,
     warm_up_time: Instant,
     warm_up_requests: u64,
@@ -264,6 +269,8 @@ impl Measured {
             interval: Interval::default(),
             interval_span: span,
             interval_end: Instant::START + span,
+            observed: None,
+            boundary: Instant::START + span,
             tally_before: device.tally(),
             warm_up_time: Instant::START + warm_up.time.map_or(Span::ZERO, |time| time.span()),
             warm_up_requests: warm_up.requests.unwrap_or(0),
@@ -285,14 +292,20 @@ impl Measured {
             device.wait(self.warm_up_time.max(device.now()));
             device.begin_counting();
             self.begin = Some(device.mark());
+            let tally = device.tally();
+            let mut observed = Observed::new(device.now(), &tally, &self.initiators);
+            // Nothing happens between this moment and the event that is due.
+            observed.take(due, &tally, &self.initiators);
+            self.boundary = self.interval_end.min(observed.next_due());
+            self.observed = Some(observed);
         }
     }
 
     /// Time advances to `due`: closes intervals and ends the warm-up on the way.
     #[inline]
     pub fn note_time(&mut self, due: Instant, device: &mut impl Measurable) {
-        if due >= self.interval_end {
-            self.close_intervals(due, device);
+        if due >= self.boundary {
+            self.pass_boundary(due, device);
         }
         if self.begin.is_none() {
             self.begin_if_warm(due, device);
@@ -303,7 +316,7 @@ impl Measured {
     /// something has to be noted at once.
     #[inline]
     pub fn next_boundary(&self) -> Instant {
-        let mut end = self.interval_end;
+        let mut end = self.boundary;
         if self.begin.is_none() && self.completions >= self.warm_up_requests {
             end = end.min(self.warm_up_time);
         }
@@ -311,6 +324,19 @@ impl Measured {
     }
 
     #[cold]
+    fn pass_boundary(&mut self, due: Instant, device: &mut impl Measurable) {
+        if due >= self.interval_end {
+            self.close_intervals(due, device);
+        }
+        self.boundary = self.interval_end;
+        if let Some(observed) = &mut self.observed {
+            if due >= observed.next_due() {
+                observed.take(due, &device.tally(), &self.initiators);
+            }
+            self.boundary = self.boundary.min(observed.next_due());
+        }
+    }
+
     fn close_intervals(&mut self, due: Instant, device: &mut impl Measurable) {
         self.append(self.interval_end, device);
         let quiet = (due - self.interval_end).as_ns() / self.interval_span.as_ns();
@@ -376,7 +402,6 @@ impl Measured {
         let stats = self.initiators[completion.tag as usize].kinds[kind.index()]
             .get_or_insert_with(|| Box::new(KindStats::new(self.slowest)));
         stats.latency.record(latency);
-        stats.batches.record(latency.as_ns() as f64);
         stats.bytes += completion.command.bytes;
         stats.unmapped += u64::from(completion.unmapped);
         if completion.failed > 0 {
@@ -459,6 +484,9 @@ impl Measured {
         if now + self.interval_span > self.interval_end || has_counted {
             self.append(now, device);
         }
+        if let Some(observed) = &mut self.observed {
+            observed.finish(now, &device.tally(), &self.initiators);
+        }
         self.end = Some(device.mark());
         self.is_warm = self.begin.is_some();
         if self.begin.is_none() {
@@ -489,6 +517,10 @@ impl Measured {
             kinds.flat_map(|of_kind| of_kind.slowest.clone().into_sorted()).collect();
         slowest.sort_by_key(|(latency, _)| Reverse(*latency));
         slowest
+    }
+    /// Readings since counting began; `None` if it never did.
+    pub fn observed(&self) -> Option<&Observed> {
+        self.observed.as_ref()
     }
     /// The time series.
     pub fn series(&self) -> &Series {

@@ -2,6 +2,7 @@
 
 pub mod array;
 mod closed_loop;
+mod duration;
 mod endurance;
 mod errors;
 mod failures;
@@ -23,7 +24,7 @@ pub use tables::{Table, Values, tables};
 pub use windows::of_device as window_counts;
 
 use crate::check::Checked;
-use crate::device::OpKind;
+use crate::device::{Device, OpKind};
 use crate::experiment::Experiment;
 use crate::history::History;
 use crate::measure::{InitiatorStats, KindStats, Measured};
@@ -31,9 +32,11 @@ use crate::presets;
 use crate::run::Run;
 use ftl::{BlockState, Ftl, Layout, Source, Stream};
 use host::Kind;
-use metrics::{Holder, Latency, STATES, State};
+use metrics::{Estimate, Holder, Latency, STATES, State};
 use nand::NandConfig;
+use notes::Judged;
 use serde_json::{Map, Value, json};
+use steady::Steadiness;
 use traces::Survey;
 use work::spread;
 
@@ -61,12 +64,12 @@ pub fn summary(
         seconds: (!is_untimed).then(|| measured.span().as_secs_f64()),
         records_holds: run.device().records_holds(),
     };
-    let steady = match is_untimed {
-        true => steady::untimed(),
-        false => steady::verdicts(run, checked.layout.bins),
-    };
-    let notes = notes::notes(run, experiment, checked, &steady);
-    let closed_loop = |stats| closed_loop::of_initiator(stats, measured, run.device());
+    let steadiness = (!is_untimed).then(|| Steadiness::of_run(run, &checked.layout));
+    let steady = steadiness.as_ref().map_or_else(steady::untimed, Steadiness::verdicts);
+    let latency_rises = steadiness.as_ref().is_some_and(Steadiness::latency_rises);
+    let judged = Judged { steady: &steady, latency_rises };
+    let notes = notes::notes(run, experiment, checked, judged);
+    let requests = Requests { measured, scope, steadiness: steadiness.as_ref() };
     json!({
         "flashscape": env!("CARGO_PKG_VERSION"),
         "title": experiment.title,
@@ -75,9 +78,9 @@ pub fn summary(
         "counted_ns": measured.span().as_ns(),
         "host_cpu_seconds": outcome.host_cpu_seconds,
         "digest": format!("{:016x}", run.device().digest()),
-        "initiators": measured.initiators().iter().map(|stats| initiator(stats, scope, closed_loop(stats))).collect::<Vec<_>>(),
-        "kinds": kinds(measured, scope),
-        "all": together(measured, scope),
+        "initiators": requests.by_initiator(run.device()),
+        "kinds": requests.by_kind(),
+        "all": requests.all(),
         "mean_outstanding": (!is_untimed).then(|| measured.mean_outstanding()),
         "flash": flash(measured),
         "write_amplification": write_amplification(measured, &checked.layout),
@@ -91,6 +94,7 @@ pub fn summary(
         "wear": wear(&[run.device().ftl()], &experiment.drive.nand, measured),
         "utilisation": utilisation(measured, is_untimed),
         "steady_state": steady,
+        "cycles": steadiness.as_ref().map_or(Value::Null, Steadiness::cycles),
         "worn_out_bytes": run.worn_out(),
         "starvation": starvation::of_run(run),
         "recovery": recovery::of_run(run),
@@ -131,45 +135,67 @@ struct Scope {
     records_holds: bool,
 }
 
-/// Requests of one initiator, with the figures of a closed loop.
-fn initiator(stats: &InitiatorStats, scope: Scope, closed_loop: Value) -> Value {
-    let mut table = Map::new();
-    table.insert("name".into(), stats.name.clone().into());
-    for kind in Kind::ALL {
-        let empty = KindStats::default();
-        let of_kind = stats.kinds[kind.index()].as_deref().unwrap_or(&empty);
-        table.insert(kind.name().into(), requests(of_kind, scope));
-    }
-    table.insert("closed_loop".into(), closed_loop);
-    table.into()
+/// Requests of a run.
+#[derive(Clone, Copy)]
+struct Requests<'a> {
+    measured: &'a Measured,
+    scope: Scope,
+    /// `None` for an untimed run.
+    steadiness: Option<&'a Steadiness<'a>>,
 }
 
-fn requests(stats: &KindStats, scope: Scope) -> Value {
-    let mut found = figures([stats], scope);
-    if let Some(estimate) = stats.batches.estimate() {
-        found["latency_ns"]["mean_ci95"] = estimate.half_width.into();
+impl Requests<'_> {
+    /// Those of each initiator by kind, with the figures of its closed loop on a `device`.
+    fn by_initiator(self, device: &Device) -> Value {
+        let of_one = |(index, stats): (usize, &InitiatorStats)| {
+            let mut table = Map::new();
+            table.insert("name".into(), stats.name.clone().into());
+            for kind in Kind::ALL {
+                let empty = KindStats::default();
+                let of_kind = stats.kinds[kind.index()].as_deref().unwrap_or(&empty);
+                let estimate = self.steadiness.and_then(|of| of.of_requests(index, kind));
+                table.insert(kind.name().into(), self.figures([of_kind], estimate));
+            }
+            let standstills = closed_loop::of_initiator(stats, self.measured, device);
+            table.insert("closed_loop".into(), standstills);
+            Value::from(table)
+        };
+        self.measured.initiators().iter().enumerate().map(of_one).collect()
     }
-    found
-}
 
-/// Requests of all initiators, for each kind that occurred. (The mean has no confidence interval:
-/// batches are of one initiator.)
-fn kinds(measured: &Measured, scope: Scope) -> Value {
-    let mut table = Map::new();
-    for kind in Kind::ALL {
-        let of_kind = || measured.kinds().filter(|(_, of, _)| *of == kind);
-        if of_kind().next().is_some() {
-            let found = figures(of_kind().map(|(_, _, stats)| stats), scope);
-            table.insert(kind.name().into(), found);
+    /// Those of all initiators, for each kind that occurred.
+    fn by_kind(self) -> Value {
+        let mut table = Map::new();
+        for kind in Kind::ALL {
+            let of_kind = || self.measured.kinds().filter(|(_, of, _)| *of == kind);
+            if of_kind().next().is_some() {
+                let estimate = self.steadiness.and_then(|of| of.of_all_requests(&[kind]));
+                let found = self.figures(of_kind().map(|(_, _, stats)| stats), estimate);
+                table.insert(kind.name().into(), found);
+            }
         }
+        table.into()
     }
-    table.into()
-}
 
-/// Requests of all initiators and kinds. (The mean has no confidence interval: batches are of
-/// one kind.)
-fn together(measured: &Measured, scope: Scope) -> Value {
-    figures(measured.kinds().map(|(_, _, stats)| stats), scope)
+    /// Those of all initiators and kinds.
+    fn all(self) -> Value {
+        let estimate = self.steadiness.and_then(|of| of.of_all_requests(&Kind::ALL));
+        self.figures(self.measured.kinds().map(|(_, _, stats)| stats), estimate)
+    }
+
+    /// Figures of groups together, with the interval of their mean if there is one.
+    fn figures<'b>(
+        self,
+        groups: impl IntoIterator<Item = &'b KindStats>,
+        estimate: Option<Estimate>,
+    ) -> Value {
+        let mut found = figures(groups, self.scope);
+        if let Some(estimate) = estimate {
+            found["latency_ns"]["mean_ci95"] = estimate.half_width.into();
+            found["latency_ns"]["mean_freedom"] = estimate.freedom.into();
+        }
+        found
+    }
 }
 
 fn figures<'a>(groups: impl IntoIterator<Item = &'a KindStats>, scope: Scope) -> Value {

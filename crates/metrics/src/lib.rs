@@ -4,22 +4,28 @@
 //! once, afterwards. Nothing here knows what a drive is, owns a clock or prints.
 
 mod bands;
-mod batch_means;
 mod blame;
+mod confidence;
+mod cycles;
 mod digest;
 mod latency;
 mod ledger;
+mod readings;
 mod series;
 mod slowest;
 mod steady;
 pub mod student;
+mod sums;
 
 pub use bands::{Band, Bands};
-pub use batch_means::{BatchMeans, Estimate};
 pub use blame::{Blame, HOLDERS, Holder, LEDGER_STATES, STATES, State};
+pub use confidence::{Estimate, estimate};
+pub use cycles::{Cycles, Space};
 pub use digest::Digest;
 pub use latency::{Bucket, Latency, PERCENTILES};
 pub use ledger::{Ledger, Snapshot, SnapshotId, Snapshots};
+pub use readings::Readings;
 pub use series::{Field, Merge, Number, Series, Values};
 pub use slowest::Slowest;
-pub use steady::{Reason, Verdict, Window, mser5, steady_state};
+pub use steady::{COUNT_MIN, Course, INTERVALS_MIN, Reason, Verdict, steady_state};
+pub use sums::Sums;

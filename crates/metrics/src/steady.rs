@@ -1,382 +1,497 @@
-//! Steady state. A drive begins in a state that does not come from its workload, and the time
-//! until it settles says nothing about the time after. Two rules detect the steady state, one
-//! after the other:
+//! Steady state. A drive begins in a state that does not come from its workload, and a workload may
+//! change what it finds. Is a figure at the end of a run still what it was at the beginning?
 //!
-//! - MSER-5 finds the *beginning* of a steady part: it cuts at the point after which the mean is
-//!   known best. Cutting a bias away sharpens the mean, cutting more blurs it (White, An
-//!   effective truncation heuristic for bias reduction in simulation output, Simulation 69(6),
-//!   1997; on batches of five: White, Cobb and Spratt, A comparison of five steady-state
-//!   truncation heuristics for simulation, Winter Simulation Conference 2000).
-//! - MSER-5 assumes that the end is steady: if the last windows are out of line, every cut blurs
-//!   the mean, and it cuts nothing. So the rest must also be flat: its fifths must meet the rule
-//!   by which testers of real drives accept five rounds (the measurement window of the SNIA
-//!   specification).
+//! A run is taken for steady unless it shows that it is not. It is compared in batches of whole
+//! [cycles](crate::Cycles), so that waves of collection, which come for ever, are no change:
+//!
+//! - with fewer than three cycles of collection there is no verdict: a run that uses up free space,
+//!   or has seen one wave, does not show what comes next;
+//! - a line through the batches must not rise or fall, and no split may divide them into two parts
+//!   of different means (Quandt, Tests of the hypothesis that a linear regression system obeys two
+//!   separate regimes, Journal of the American Statistical Association 55, 1960), beyond what their
+//!   spread explains. Changes below 5 % are accepted;
+//! - few batches cannot tell chance from change. With up to seven, the rounds of the SNIA
+//!   specification must agree, and with up to five they alone decide;
+//! - whatever its cycles, a run must not end on a level that it never had before.
+//!
+//! A run that fails is tried again without its first tenth, two tenths, … up to a half (Heidelberger
+//! and Welch, Simulation run length control in the presence of an initial transient, Operations
+//! Research 31, 1983). The burden of proof is then with the rest: it must have ten cycles, and a
+//! rise or fall of half of what was left out must be excluded.
 
-use std::fmt;
+use crate::cycles::{Cycles, Space};
+use crate::student;
+use crate::sums::{Sums, running};
 
-/// Windows per batch; the 5 of MSER-5.
-const BATCH: usize = 5;
+/// Fewest intervals of time that can be judged.
+pub const INTERVALS_MIN: usize = 20;
 
-/// Cuts at the end that are not tried, because a few batches may be alike by chance, and the rule
-/// would take their mean for very well known (Hoad, Robinson and Davies, Automating warm-up
-/// length estimation, Journal of the Operational Research Society 61, 2010).
-const BATCHES_KEPT: usize = 5;
+/// Fewest samples that can be judged.
+pub const COUNT_MIN: f64 = 50.0;
 
-/// Fewest batches; with fewer no cut could lie in the second half.
-const BATCHES_MIN: usize = 2 * BATCHES_KEPT;
+/// Fewest cycles of collection: one may be the first or the last of its kind.
+const CYCLES_MIN: f64 = 3.0;
 
-/// Rounds in the SNIA measurement window.
-const ROUNDS: usize = 5;
+/// Fewest cycles, and fewest batches, after a beginning that was left out.
+const CYCLES_AFTER_CUT: f64 = 10.0;
+const BATCHES_AFTER_CUT: usize = 8;
 
-/// Measurement over a stretch of time: the mean is `total / count`, and stretches are joined by
-/// adding both.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Window {
-    /// A total, such as the sum of latencies.
-    pub total: f64,
-    /// A count, such as the number of requests.
-    pub count: f64,
-}
+/// Batches of a long run: of one with regular cycles, and of another one, in which longer batches
+/// make it likelier that they do not depend on each other.
+const BATCHES: f64 = 20.0;
+const BATCHES_IRREGULAR: f64 = 10.0;
 
-impl Window {
-    fn mean(self) -> f64 {
-        self.total / self.count
-    }
-}
+/// Fewest batches of a new level. A single one that differs may be an event; but not in what is left
+/// when a beginning was left out, which may have lasted longer.
+const LEVEL_MIN: usize = 2;
+const LEVEL_MIN_AFTER_CUT: usize = 1;
 
-/// Verdict on the steady state of a series.
-#[derive(Clone, Copy, PartialEq, Debug)]
+/// Most batches that must be like the rounds of the specification.
+const ROUNDS: usize = 7;
+
+/// Fewest batches that are tested for a line and a split. These tests hardly find a change in fewer
+/// than [`BATCHES_AFTER_CUT`].
+const TESTED_MIN: usize = 6;
+
+/// Chance of calling a steady run unsteady, shared by the line and the split.
+const MISTAKE: f64 = 0.02;
+
+/// Change, as a share, that is accepted in the figure, and in write amplification if the figure is
+/// another one.
+const ACCEPTED: f64 = 0.05;
+const ACCEPTED_OF_CAUSE: f64 = 0.2;
+
+/// Parts of a run in which levels are compared.
+const LEVELS: usize = 50;
+
+/// Factor by which a last level must exceed the range of all earlier ones to be new.
+const NEW: f64 = 2.0;
+
+/// Verdict on the steady state of a figure.
+#[derive(Clone, PartialEq, Debug)]
 pub enum Verdict {
-    /// The series is steady from this window on.
+    /// The figure is steady from this interval on.
     Steady {
-        /// The first steady window.
+        /// The first steady interval.
         from: usize,
     },
-    /// The series is not steady, or too short to tell.
-    NotReached {
+    /// The figure is not known to be steady.
+    NotKnown {
         /// The reason.
         reason: Reason,
     },
 }
 
-/// Reason why a series is not called steady.
-#[derive(Clone, Copy, PartialEq, Debug)]
+/// Reason why a figure is not known to be steady.
+#[derive(Clone, PartialEq, Debug)]
 pub enum Reason {
-    /// The rule needs more windows.
-    TooFewWindows {
-        /// Number of windows.
-        windows: usize,
-        /// Number of windows needed.
-        needed: usize,
+    /// The run is too short, or has counted too little.
+    TooShort,
+    /// Free space was used, and there were too few cycles of collection.
+    TooFewCycles {
+        /// Number of cycles.
+        cycles: f64,
     },
-    /// A window has no finite mean.
-    Undefined {
-        /// The first such window.
-        window: usize,
+    /// The line that fits the batches rises or falls.
+    Drift {
+        /// Its beginning.
+        before: f64,
+        /// Its end.
+        after: f64,
     },
-    /// The best cut lies in the second half: the rest is not much longer than the settling, and
-    /// may still be settling.
-    StillSettling {
-        /// The best cut.
+    /// The figure has another level from an interval on.
+    Step {
+        /// The first interval of the new level.
         from: usize,
+        /// The mean before.
+        before: f64,
+        /// The mean since then.
+        after: f64,
     },
-    /// The fifths of the rest after the best cut lie too far apart.
+    /// The few batches differ too much.
     Spread {
-        /// Greatest minus least, as a share of their mean.
+        /// Greatest mean less the least, as a share of all.
         share: f64,
+        /// Number of batches.
+        batches: usize,
     },
-    /// The fifths of the rest after the best cut rise or fall.
-    Trend {
-        /// Rise or fall of the fitted line, as a share of their mean.
-        share: f64,
+    /// What the figure depends on is not steady.
+    Cause(Box<Self>),
+    /// The figure changed at the beginning, and the rest is too short, or varies too much, to show
+    /// that it does not go on.
+    Unproven {
+        /// The reason why the whole is not steady.
+        whole: Box<Self>,
+        /// The first interval of the rest.
+        from: usize,
+        /// Cycles of collection in the rest, if space was used.
+        cycles: Option<f64>,
     },
 }
 
-impl fmt::Display for Reason {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match *self {
-            Self::TooFewWindows { windows, needed } => {
-                write!(out, "only {windows} windows were seen and {needed} are needed")
-            }
-            Self::Undefined { window } => write!(out, "window {window} has no finite mean"),
-            Self::StillSettling { from } => {
-                write!(
-                    out,
-                    "it may be settling still: the best cut, at window {from}, lies in the second half"
-                )
-            }
-            Self::Spread { share } => {
-                write!(
-                    out,
-                    "its mean over {ROUNDS} equal stretches of time spreads by {:.0} %",
-                    share * 100.0
-                )
-            }
-            Self::Trend { share } => {
-                write!(
-                    out,
-                    "its mean over {ROUNDS} equal stretches of time rises or falls by {:.0} %",
-                    share * 100.0
-                )
-            }
+/// A figure of a run in intervals of equal length, and what it depends on.
+#[derive(Clone, Copy, Debug)]
+pub struct Course<'a> {
+    /// The figure.
+    pub figure: &'a [Sums],
+    /// Write amplification, if the figure is another one.
+    pub cause: Option<&'a [Sums]>,
+    /// Use of free space.
+    pub space: Space<'a>,
+}
+
+impl Course<'_> {
+    fn since(self, from: usize) -> Self {
+        Self {
+            figure: &self.figure[from..],
+            cause: self.cause.map(|cause| &cause[from..]),
+            space: self.space.since(from),
         }
     }
 }
 
-/// Cut of MSER-5 in `windows`, as the index of the first window that is kept (a multiple of
-/// five). On ties the earliest cut is taken. `None` with fewer than 50 windows. All windows must
-/// be finite. Up to four windows at the end, which fill no batch, are ignored.
-pub fn mser5(windows: &[f64]) -> Option<usize> {
-    let batches: Vec<f64> =
-        windows.chunks_exact(BATCH).map(|batch| batch.iter().sum::<f64>() / BATCH as f64).collect();
-    if batches.len() < BATCHES_MIN {
-        return None;
-    }
-    // Backwards, so that one pass with running moments (Welford) computes all cuts. The statistic
-    // of a cut is, up to a factor, the squared error of the mean of the rest: the sum of squared
-    // deviations over the squared count.
-    let (mut mean, mut deviations) = (0.0, 0.0);
-    let (mut best, mut best_cut) = (f64::INFINITY, 0);
-    for (cut, batch) in batches.iter().enumerate().rev() {
-        let kept = (batches.len() - cut) as f64;
-        let before = batch - mean;
-        mean += before / kept;
-        deviations += before * (batch - mean);
-        let statistic = deviations / (kept * kept);
-        if batches.len() - cut >= BATCHES_KEPT && statistic <= best {
-            (best, best_cut) = (statistic, cut);
-        }
-    }
-    Some(best_cut * BATCH)
-}
-
-/// Tests if `windows` are steady, and from which window on. They are steady from the cut of
-/// [`mser5`] if the cut lies in the first half (a later cut counts as none, as the authors of the
-/// rule advise) and the rest is flat.
-pub fn steady_state(windows: &[Window]) -> Verdict {
-    let means: Vec<f64> = windows.iter().map(|window| window.mean()).collect();
-    if let Some(reason) = undefined(&means) {
-        return Verdict::NotReached { reason };
-    }
-    let Some(from) = mser5(&means) else {
-        let reason = Reason::TooFewWindows { windows: windows.len(), needed: BATCHES_MIN * BATCH };
-        return Verdict::NotReached { reason };
+/// Tests if a figure is steady, and from which interval on.
+pub fn steady_state(course: Course<'_>) -> Verdict {
+    let whole = match judged(course, LEVEL_MIN) {
+        Ok(_) => return Verdict::Steady { from: 0 },
+        Err(reason) => reason,
     };
-    if 2 * from >= windows.len() / BATCH * BATCH {
-        return Verdict::NotReached { reason: Reason::StillSettling { from } };
+    let count = course.figure.len();
+    let mut flat = None;
+    for from in (1..=5).map(|tenths| count * tenths / 10) {
+        let rest = judged(course.since(from), LEVEL_MIN_AFTER_CUT);
+        let Ok(rest) = rest else { continue };
+        let [before, after] = [&course.figure[..from], &course.figure[from..]]
+            .map(|part| part.iter().copied().sum::<Sums>().mean());
+        if rest.proves_more_than(after - before) {
+            return Verdict::Steady { from };
+        }
+        flat = flat.or(Some((from, rest.cycles)));
     }
-    match unevenness(&rounds(&windows[from..])) {
-        Some(reason) => Verdict::NotReached { reason },
-        None => Verdict::Steady { from },
+    let reason = match flat {
+        Some((from, cycles)) => Reason::Unproven { whole: Box::new(whole), from, cycles },
+        None => whole,
+    };
+    Verdict::NotKnown { reason }
+}
+
+/// A part of a run that does not show that it is unsteady.
+struct Flat {
+    batches: Batches,
+    /// Cycles of collection, if space was used.
+    cycles: Option<f64>,
+}
+
+impl Flat {
+    /// True if the part is long enough to exclude that it goes on to change by half of what it
+    /// differs from the beginning that was left out.
+    fn proves_more_than(&self, left_out: f64) -> bool {
+        self.cycles.is_none_or(|cycles| cycles >= CYCLES_AFTER_CUT)
+            && self.batches.excludes(left_out.abs())
     }
 }
 
-/// The means of the fifths of `windows`.
-fn rounds(windows: &[Window]) -> [f64; ROUNDS] {
-    std::array::from_fn(|round| {
-        let bound = |round: usize| round * windows.len() / ROUNDS;
-        let of_round = &windows[bound(round)..bound(round + 1)];
-        let add =
-            |a: Window, b: &Window| Window { total: a.total + b.total, count: a.count + b.count };
-        of_round.iter().fold(Window { total: 0.0, count: 0.0 }, add).mean()
-    })
-}
-
-/// Violation of steady state by rounds, as defined in the SNIA Solid State Storage Performance
-/// Test Specification 2.0: their range must be at most 20 % of their mean, and the line fitted to
-/// them by least squares must rise or fall by at most 10 % of their mean from the first to the
-/// last.
-///
-/// The specification applies this to throughput and latency in rounds of a minute, with all
-/// caches flushed and the drive preconditioned as it prescribes. Here rounds are as long as the
-/// run allows, so a verdict resembles that of the specification but is no certificate of it.
-fn unevenness(rounds: &[f64; ROUNDS]) -> Option<Reason> {
-    let mean = rounds.iter().sum::<f64>() / ROUNDS as f64;
-    let greatest = rounds.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    let least = rounds.iter().copied().fold(f64::INFINITY, f64::min);
-    // Places from -2 to 2; their squares add up to 10.
-    let slope = (0..).zip(rounds).map(|(place, y)| f64::from(place - 2) * y).sum::<f64>() / 10.0;
-    let trend = (slope * (ROUNDS - 1) as f64).abs();
-    let spread = greatest - least;
-    // Not divided by the mean: a series of zeroes is flat.
-    if spread > 0.20 * mean.abs() {
-        return Some(Reason::Spread { share: spread / mean.abs() });
+/// Judges a part of a run, in which a new level has so many batches at least.
+fn judged(course: Course<'_>, least: usize) -> Result<Flat, Reason> {
+    let count: f64 = course.figure.iter().map(|interval| interval.count).sum();
+    if course.figure.len() < INTERVALS_MIN || count < COUNT_MIN {
+        return Err(Reason::TooShort);
     }
-    (trend > 0.10 * mean.abs()).then(|| Reason::Trend { share: trend / mean.abs() })
+    let cycles = Cycles::find(course.figure, course.space);
+    if let Some(cycles) = cycles.count
+        && cycles < CYCLES_MIN
+    {
+        return Err(Reason::TooFewCycles { cycles });
+    }
+    let edges = edges(course.figure.len(), cycles);
+    let batches = Batches::new(course.figure, &edges);
+    level(course.figure)?;
+    batches.judged(least)?;
+    if let Some(cause) = course.cause {
+        let of_cause = Batches::new(cause, &edges).judged_as_cause(least);
+        of_cause.map_err(|reason| Reason::Cause(Box::new(reason)))?;
+    }
+    Ok(Flat { batches, cycles: cycles.count })
 }
 
-fn undefined(windows: &[f64]) -> Option<Reason> {
-    let window = windows.iter().position(|mean| !mean.is_finite())?;
-    Some(Reason::Undefined { window })
+/// Edges of batches: of whole cycles if they are regular, so that the last one is complete. Else
+/// there are no more batches than cycles, as neighbours in a cycle depend on each other.
+fn edges(intervals: usize, cycles: Cycles) -> Vec<usize> {
+    let all = intervals as f64;
+    let (length, count) = match cycles.length {
+        Some(length) => {
+            let several = (all / length / BATCHES).floor().max(1.0);
+            (several * length, all / (several * length))
+        }
+        None => {
+            let most = BATCHES_IRREGULAR;
+            let count = cycles.count.unwrap_or(most).min(most).floor();
+            (all / count, count)
+        }
+    };
+    let count = count.floor() as usize;
+    let edge = |batch: usize| (all - (count - batch) as f64 * length).round() as usize;
+    (0..=count).map(edge).collect()
 }
+
+/// Fails if the last of [`LEVELS`] parts of a run lie far outside the range of all earlier ones, or
+/// all later ones outside that of the first. Batches do not see it: one of them that differs may be
+/// chance, and there may be few. Two parts or more are a level; one may be an event.
+fn level(figure: &[Sums]) -> Result<(), Reason> {
+    let parts = LEVELS.min(figure.len() / 2);
+    let running = running(figure);
+    let edge = |part: usize| figure.len() * part / parts;
+    let of = |part: usize| running[edge(part + 1)] - running[edge(part)];
+    let sums: Vec<(usize, Sums)> = (0..parts)
+        .map(|part| (edge(part), of(part)))
+        .filter(|(_, sums)| sums.count > 0.0)
+        .collect();
+    let means: Vec<f64> = sums.iter().map(|(_, sums)| sums.mean()).collect();
+    let backwards: Vec<f64> = means.iter().rev().copied().collect();
+    let least = ACCEPTED * running[figure.len()].mean().abs();
+    let split = new_level(&means, least)
+        .or_else(|| new_level(&backwards, least).map(|split| means.len() - split));
+    let Some(split) = split else { return Ok(()) };
+    let mean = |part: &[(usize, Sums)]| part.iter().map(|(_, sums)| *sums).sum::<Sums>().mean();
+    let (before, after) = (mean(&sums[..split]), mean(&sums[split..]));
+    Err(Reason::Step { from: sums[split].0, before, after })
+}
+
+/// The place in the second half from which on all values lie beyond the earlier ones, on one side.
+fn new_level(means: &[f64], least: f64) -> Option<usize> {
+    let is_split = |split: &usize| {
+        let mut sorted = means[..*split].to_vec();
+        sorted.sort_by(f64::total_cmp);
+        let median = sorted[split / 2];
+        let range = (median - sorted[0]).max(sorted[split - 1] - median);
+        let beyond = (NEW * range).max(least);
+        let later = &means[*split..];
+        later.iter().all(|mean| mean - median > beyond)
+            || later.iter().all(|mean| median - mean > beyond)
+    };
+    let splits = means.len().div_ceil(2)..means.len().saturating_sub(1);
+    splits.into_iter().filter(|split| *split > 0).find(is_split)
+}
+
+/// Means of batches, and the interval in which each begins.
+struct Batches {
+    means: Vec<f64>,
+    begins: Vec<usize>,
+}
+
+impl Batches {
+    /// A batch that counted nothing adds its total to the next one.
+    fn new(figure: &[Sums], edges: &[usize]) -> Self {
+        let running = running(figure);
+        let (mut means, mut begins) = (Vec::new(), Vec::new());
+        let mut begin = edges[0];
+        for edge in &edges[1..] {
+            let sums = running[*edge] - running[begin];
+            if sums.count > 0.0 {
+                means.push(sums.mean());
+                begins.push(begin);
+                begin = *edge;
+            }
+        }
+        Self { means, begins }
+    }
+
+    fn judged(&self, least: usize) -> Result<(), Reason> {
+        if self.means.len() <= ROUNDS {
+            self.rounds()?;
+        }
+        if self.means.len() >= TESTED_MIN { self.tested(ACCEPTED, least) } else { Ok(()) }
+    }
+
+    /// Judges what another figure depends on: a few batches say too little.
+    fn judged_as_cause(&self, least: usize) -> Result<(), Reason> {
+        if self.means.len() >= TESTED_MIN { self.tested(ACCEPTED_OF_CAUSE, least) } else { Ok(()) }
+    }
+
+    /// Steady state by rounds, as defined in the SNIA Solid State Storage Performance Test
+    /// Specification 2.0: their range must be at most 20 % of their mean, and the line fitted to
+    /// them by least squares must rise or fall by at most 10 % of their mean from the first to the
+    /// last.
+    ///
+    /// The specification applies this to throughput and latency in rounds of a minute, with all
+    /// caches flushed and the drive preconditioned as it prescribes. Here a round is a cycle, so a
+    /// verdict resembles that of the specification but is no certificate of it.
+    fn rounds(&self) -> Result<(), Reason> {
+        let batches = self.means.len();
+        if batches < 2 {
+            return Err(Reason::TooShort);
+        }
+        let line = Line::through(&self.means);
+        let mean = line.mean.abs();
+        let greatest = self.means.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let least = self.means.iter().copied().fold(f64::INFINITY, f64::min);
+        // Not divided by the mean: a series of zeroes is flat.
+        if greatest - least > 0.20 * mean {
+            return Err(Reason::Spread { share: (greatest - least) / mean, batches });
+        }
+        if line.rise.abs() > 0.10 * mean {
+            return Err(Reason::Drift { before: line.begin(), after: line.end() });
+        }
+        Ok(())
+    }
+
+    /// Tests for a line that rises or falls, and for two levels, on a logarithmic scale if that is
+    /// possible: a change is a factor, and a mean that is twice as large varies twice as much.
+    fn tested(&self, accepted: f64, least: usize) -> Result<(), Reason> {
+        let is_positive = self.means.iter().all(|mean| *mean > 0.0);
+        let scale = self.means.iter().map(|mean| mean.abs()).fold(0.0, f64::max);
+        let scaled = |mean: &f64| match is_positive {
+            true => libm::log(*mean),
+            false => mean / scale.max(f64::MIN_POSITIVE),
+        };
+        let values: Vec<f64> = self.means.iter().map(scaled).collect();
+        let line = Line::through(&values);
+        if line.rise.abs() > accepted && line.chance(&values) < MISTAKE / 2.0 {
+            let line = Line::through(&self.means);
+            return Err(Reason::Drift { before: line.begin(), after: line.end() });
+        }
+        let split = Split::best(&values, least);
+        if split.change.abs() > accepted && split.chance(&values, least) < MISTAKE / 2.0 {
+            let mean = |part: &[f64]| part.iter().sum::<f64>() / part.len() as f64;
+            return Err(Reason::Step {
+                from: self.begins[split.at],
+                before: mean(&self.means[..split.at]),
+                after: mean(&self.means[split.at..]),
+            });
+        }
+        Ok(())
+    }
+
+    /// True if a rise or fall of half of `change`, or of a tenth, is excluded with 95 %.
+    fn excludes(&self, change: f64) -> bool {
+        if self.means.len() < BATCHES_AFTER_CUT {
+            return false;
+        }
+        let line = Line::through(&self.means);
+        let freedom = self.means.len() as u32 - 2;
+        let most = line.rise.abs() + student::quantile(0.95, freedom) * line.error(&self.means);
+        most <= (change / 2.0).max(0.10 * line.mean.abs())
+    }
+}
+
+/// The line that least squares fit to equally spaced values.
+struct Line {
+    mean: f64,
+    /// Rise from the first value to the last.
+    rise: f64,
+    count: usize,
+}
+
+impl Line {
+    fn through(values: &[f64]) -> Self {
+        let count = values.len();
+        let mean = values.iter().sum::<f64>() / count as f64;
+        let products: f64 =
+            values.iter().enumerate().map(|(at, value)| place(at, count) * (value - mean)).sum();
+        let rise = products / squares(count) * (count - 1) as f64;
+        Self { mean, rise, count }
+    }
+
+    fn begin(&self) -> f64 {
+        self.mean - self.rise / 2.0
+    }
+    fn end(&self) -> f64 {
+        self.mean + self.rise / 2.0
+    }
+
+    fn rest(&self, values: &[f64]) -> Vec<f64> {
+        let slope = self.rise / (self.count - 1) as f64;
+        let on_line = |at: usize| self.mean + slope * place(at, self.count);
+        values.iter().enumerate().map(|(at, value)| value - on_line(at)).collect()
+    }
+
+    /// The standard error of the rise.
+    fn error(&self, values: &[f64]) -> f64 {
+        let rest = self.rest(values);
+        let variance = squared(&rest) / (self.count - 2) as f64 / squares(self.count);
+        variance.sqrt() * (self.count - 1) as f64 * widening(&rest)
+    }
+
+    /// The chance of such a rise if there is none.
+    fn chance(&self, values: &[f64]) -> f64 {
+        student::two_sided(self.rise / self.error(values), self.count as u32 - 2)
+    }
+}
+
+/// The place of a value, from the middle.
+fn place(at: usize, count: usize) -> f64 {
+    at as f64 - (count - 1) as f64 / 2.0
+}
+
+/// The sum of squared places.
+fn squares(count: usize) -> f64 {
+    let count = count as f64;
+    count * (count * count - 1.0) / 12.0
+}
+
+/// The division of values into two parts whose means differ most, by their spread.
+struct Split {
+    /// Number of values before.
+    at: usize,
+    /// Mean of the values after it, less that of those before.
+    change: f64,
+    /// Change over its standard error.
+    ratio: f64,
+}
+
+impl Split {
+    fn best(values: &[f64], least: usize) -> Self {
+        let split = |at: usize| {
+            let (before, after) = values.split_at(at);
+            let means = [before, after].map(|part| part.iter().sum::<f64>() / part.len() as f64);
+            let within = squared(&Self::rest(values, at, means));
+            let shares = 1.0 / before.len() as f64 + 1.0 / after.len() as f64;
+            let error = (within / (values.len() - 2) as f64 * shares).sqrt();
+            let change = means[1] - means[0];
+            let ratio = if change == 0.0 { 0.0 } else { change / error };
+            Self { at, change, ratio }
+        };
+        let more = |a: &Self, b: &Self| a.ratio.abs().total_cmp(&b.ratio.abs());
+        (least..=values.len() - least).map(split).max_by(more).expect("there are enough values")
+    }
+
+    fn rest(values: &[f64], at: usize, means: [f64; 2]) -> Vec<f64> {
+        values.iter().enumerate().map(|(n, value)| value - means[usize::from(n >= at)]).collect()
+    }
+
+    /// The chance of a split like this one if there is none: at most that of any one, times their
+    /// number.
+    fn chance(&self, values: &[f64], least: usize) -> f64 {
+        let mean = |part: &[f64]| part.iter().sum::<f64>() / part.len() as f64;
+        let means = [mean(&values[..self.at]), mean(&values[self.at..])];
+        let ratio = self.ratio / widening(&Self::rest(values, self.at, means));
+        let splits = (values.len() + 1 - 2 * least) as f64;
+        splits * student::two_sided(ratio, values.len() as u32 - 2)
+    }
+}
+
+fn squared(values: &[f64]) -> f64 {
+    values.iter().map(|value| value * value).sum()
+}
+
+/// Factor by which errors grow since each value resembles the one before, if it does beyond chance:
+/// that of a process in which it is `r` times that value plus noise.
+fn widening(rest: &[f64]) -> f64 {
+    let (all, count) = (squared(rest), rest.len() as f64);
+    if all == 0.0 {
+        return 1.0;
+    }
+    let products: f64 = rest.windows(2).map(|pair| pair[0] * pair[1]).sum();
+    // Deviations from what was fitted to the same values look too independent.
+    let resemblance = (products / all + 2.0 / count).min(0.8);
+    if resemblance < ONE_SIDED_95 / count.sqrt() {
+        return 1.0;
+    }
+    ((1.0 + resemblance) / (1.0 - resemblance)).sqrt()
+}
+
+/// What a normal variate does not exceed in 95 of 100 cases.
+const ONE_SIDED_95: f64 = 1.645;
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use engine::Streams;
-    use proptest::prelude::*;
-
-    /// The rule as its authors print it: for each cut, the mean and the squared
-    /// deviations of what is left, anew.
-    fn mser5_as_printed(windows: &[f64]) -> usize {
-        let batches: Vec<f64> =
-            windows.chunks_exact(5).map(|batch| batch.iter().sum::<f64>() / 5.0).collect();
-        let statistic = |cut: usize| {
-            let kept = &batches[cut..];
-            let count = kept.len() as f64;
-            let mean = kept.iter().sum::<f64>() / count;
-            kept.iter().map(|y| (y - mean) * (y - mean)).sum::<f64>() / (count * count)
-        };
-        let cuts = 0..=batches.len() - 5;
-        5 * cuts.min_by(|a, b| statistic(*a).total_cmp(&statistic(*b))).unwrap()
-    }
-
-    proptest! {
-        #![proptest_config(floor::cases!())]
-
-        #[test]
-        fn the_cut_is_that_of_the_printed_rule(
-            windows in prop::collection::vec(0.0f64..10.0, 50..200),
-        ) {
-            prop_assert_eq!(mser5(&windows).unwrap(), mser5_as_printed(&windows));
-        }
-    }
-
-    /// Noise about 10, each window as heavy as the other.
-    fn noise(count: usize) -> Vec<f64> {
-        let mut stream = Streams::new(floor::seed(13)).stream("noise");
-        (0..count).map(|_| 9.5 + stream.unit()).collect()
-    }
-
-    fn judged(means: &[f64]) -> Verdict {
-        let windows: Vec<_> = means.iter().map(|m| Window { total: 4.0 * m, count: 4.0 }).collect();
-        steady_state(&windows)
-    }
-
-    #[test]
-    fn a_settled_series_is_kept_whole() {
-        assert_eq!(judged(&[3.0; 60]), Verdict::Steady { from: 0 });
-        assert_eq!(judged(&[0.0; 60]), Verdict::Steady { from: 0 });
-        let Verdict::Steady { from } = judged(&noise(1_000)) else { panic!("noise is steady") };
-        // How much noise alone may cut: no more than a quarter.
-        assert!(from < 250, "cut at {from}");
-    }
-
-    #[test]
-    fn a_step_is_cut_where_it_is() {
-        // 40 windows at 9, then 160 at 3: the cut is exact, as no batch is mixed.
-        let windows: Vec<f64> = (0..200).map(|w| if w < 40 { 9.0 } else { 3.0 }).collect();
-        assert_eq!(judged(&windows), Verdict::Steady { from: 40 });
-    }
-
-    #[test]
-    fn a_decay_into_noise_is_cut_where_noise_prevails() {
-        // Write amplification that climbs to 4 with a time constant of 20 windows:
-        // after 20 * ln(3 / 0.1) = 68 windows it is within the noise's 0.1.
-        let climb = |w: usize| 4.0 - 3.0 * libm::exp(-(w as f64) / 20.0);
-        let windows: Vec<f64> =
-            noise(400).iter().enumerate().map(|(w, n)| climb(w) + 0.2 * (n - 10.0)).collect();
-        let Verdict::Steady { from } = judged(&windows) else { panic!("it settles") };
-        assert!((40..=120).contains(&from), "cut at {from}");
-    }
-
-    #[test]
-    fn what_keeps_climbing_has_not_settled() {
-        let ramp: Vec<f64> = (0..200).map(f64::from).collect();
-        // The last cut that is tried: five batches, 25 windows, remain.
-        assert_eq!(
-            judged(&ramp),
-            Verdict::NotReached { reason: Reason::StillSettling { from: 175 } }
-        );
-        let late_step: Vec<f64> = (0..200).map(|w| if w < 100 { 9.0 } else { 3.0 }).collect();
-        assert_eq!(
-            judged(&late_step),
-            Verdict::NotReached { reason: Reason::StillSettling { from: 100 } }
-        );
-        let shortest: Vec<f64> = (0..50).map(f64::from).collect();
-        assert!(matches!(judged(&shortest), Verdict::NotReached { .. }));
-    }
-
-    #[test]
-    fn an_end_that_is_out_of_line_has_not_settled() {
-        // A buffer that overflows at last: 190 windows at 1, then 10 at 1000. Every
-        // cut blurs the mean of the rest, so MSER-5 alone keeps all. Fifths of 1, 1,
-        // 1, 1 and (30 + 10000) / 40 = 250.75 spread over 249.75 of a mean of 50.95.
-        let overflow: Vec<f64> = (0..200).map(|w| if w < 190 { 1.0 } else { 1000.0 }).collect();
-        assert_eq!(mser5(&overflow), Some(0));
-        let Verdict::NotReached { reason: Reason::Spread { share } } = judged(&overflow) else {
-            panic!("its end is out of line")
-        };
-        assert!((share - 249.75 / 50.95).abs() < 1e-9, "{share}");
-    }
-
-    #[test]
-    fn a_drift_within_noise_has_not_settled() {
-        // From 10 to 12 under noise of half: the spread is within a fifth.
-        let drift: Vec<f64> =
-            noise(200).iter().enumerate().map(|(w, n)| n + 2.0 * w as f64 / 200.0).collect();
-        assert!(
-            matches!(
-                judged(&drift),
-                Verdict::NotReached { reason: Reason::Trend { .. } | Reason::StillSettling { .. } }
-            ),
-            "{:?}",
-            judged(&drift)
-        );
-    }
-
-    #[test]
-    fn windows_weigh_what_they_counted() {
-        // Every fifth window has one slow request where others have 99 fast ones:
-        // by requests the mean is the same everywhere, wherever the slow ones lie.
-        let window = |slow: bool| match slow {
-            true => Window { total: 50.0, count: 1.0 },
-            false => Window { total: 99.0, count: 99.0 },
-        };
-        // In the first half each fifth, in the second each tenth.
-        let windows: Vec<_> =
-            (0..200).map(|w| window(w % if w < 100 { 5 } else { 10 } == 0)).collect();
-        assert_eq!(steady_state(&windows), Verdict::Steady { from: 0 });
-    }
-
-    #[test]
-    fn too_little_or_undefined_is_not_settled() {
-        let reason = Reason::TooFewWindows { windows: 49, needed: 50 };
-        assert_eq!(judged(&[1.0; 49]), Verdict::NotReached { reason });
-        let mut windows = [1.0; 50];
-        windows[7] = f64::NAN;
-        let reason = Reason::Undefined { window: 7 };
-        assert_eq!(judged(&windows), Verdict::NotReached { reason });
-    }
-
-    #[test]
-    fn rounds_are_fifths_by_what_they_counted() {
-        let windows: Vec<_> =
-            (0..12).map(|w| Window { total: f64::from(w), count: f64::from(w % 2 + 1) }).collect();
-        // 0 1 | 2 3 | 4 5 6 | 7 8 | 9 10 11, with counts 1 2 1 2 …
-        assert_eq!(rounds(&windows), [1.0 / 3.0, 5.0 / 3.0, 15.0 / 4.0, 15.0 / 3.0, 30.0 / 5.0]);
-    }
-
-    #[test]
-    fn rounds_may_not_spread_or_drift() {
-        // Range 20 of mean 100, on the bound; slope (-2*100 - 110 + 110 + 2*90)/10
-        // = -2, over four steps 8.
-        assert_eq!(unevenness(&[100.0, 110.0, 90.0, 110.0, 90.0]), None);
-        // Range 21 of mean 100.
-        let spread = [100.0, 110.5, 89.5, 110.5, 89.5];
-        assert_eq!(unevenness(&spread), Some(Reason::Spread { share: 0.21 }));
-        // A line that rises by 12 about 100: range 12, trend 12.
-        let trend = [94.0, 97.0, 100.0, 103.0, 106.0];
-        assert_eq!(unevenness(&trend), Some(Reason::Trend { share: 0.12 }));
-        assert_eq!(unevenness(&[95.0, 97.5, 100.0, 102.5, 105.0]), None);
-        assert_eq!(unevenness(&[0.0; 5]), None);
-    }
-
-    #[test]
-    fn a_reason_reads_as_a_sentence() {
-        assert_eq!(
-            Reason::Spread { share: 0.214 }.to_string(),
-            "its mean over 5 equal stretches of time spreads by 21 %"
-        );
-    }
-}
+mod tests;

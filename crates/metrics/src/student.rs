@@ -57,6 +57,33 @@ pub fn quantile(probability: f64, degrees_of_freedom: u32) -> f64 {
     }
 }
 
+/// The distance from an estimate within which the truth lies with a probability of 95 %, if the
+/// estimate is known to be off by `bias`, and the rest of its error is Student's t with this
+/// standard `error`. Without a bias it is `quantile(0.975, n)` errors; if the bias is much larger
+/// than the error, it is the bias and `quantile(0.95, n)` errors.
+pub fn reach(bias: f64, error: f64, degrees_of_freedom: u32) -> f64 {
+    let bias = bias.abs();
+    if error <= 0.0 || !(bias / error).is_finite() {
+        return bias;
+    }
+    let bias = bias / error;
+    let inside =
+        |reach: f64| cdf(reach - bias, degrees_of_freedom) - cdf(-reach - bias, degrees_of_freedom);
+    let (mut low, mut high) = (0.0, bias + quantile(0.975, degrees_of_freedom));
+    loop {
+        let middle = f64::midpoint(low, high);
+        if middle <= low || middle >= high {
+            return high * error;
+        }
+        if inside(middle) < 0.95 { low = middle } else { high = middle }
+    }
+}
+
+/// The probability of a value at least as far from 0 as `t`, on either side.
+pub fn two_sided(t: f64, degrees_of_freedom: u32) -> f64 {
+    if t.is_infinite() { 0.0 } else { 2.0 * (1.0 - cdf(t.abs(), degrees_of_freedom)) }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -105,6 +132,17 @@ mod tests {
         for (n, quantile) in printed {
             assert!((t_975(n) - quantile).abs() < 1e-6, "{n}: {}", t_975(n));
         }
+    }
+
+    #[test]
+    fn a_bias_is_reached_and_the_error_beyond_it_on_one_side() {
+        for n in [1, 2, 9, 30] {
+            assert!((reach(0.0, 3.0, n) / (3.0 * t_975(n)) - 1.0).abs() < 1e-12, "{n}");
+        }
+        // Far from 0 only one side of the truth is left: t(0.95; 9) = 1.833.
+        assert!((reach(-1_000.0, 2.0, 9) - 1_000.0 - 2.0 * 1.833_113).abs() < 1e-4);
+        assert!(reach(1.0, 1.0, 9) > t_975(9) && reach(1.0, 1.0, 9) < 1.0 + t_975(9));
+        assert_eq!((reach(-4.0, 0.0, 9), reach(0.0, 0.0, 9)), (4.0, 0.0));
     }
 
     #[test]

@@ -72,12 +72,23 @@ class Comparison:
     @property
     def method(self) -> str:
         """Description of the intervals and of the correction, in sentences."""
-        methods = {r.method for c in self.contrasts for r in c.differences} - {"none"}
-        told = [text for method, text in _METHODS.items() if method in methods]
+        told = [self._of_method(method, text) for method, text in _METHODS.items()]
+        told = [text for text in told if text]
         if told and len(self.sides[0].results) == 1:
             seeds = spelling.option("--seeds N", "seeds=N")
             told.append(f"They cover the course of one run; {seeds} repeats it.")
         return " ".join([*told, self._tested])
+
+    def _of_method(self, method: str, text: str) -> str:
+        """Return the sentence about a method, with the sides that it is used for if not for all."""
+        whose = [
+            contrast.other.shown
+            for contrast in self.contrasts
+            if any(row.method == method for row in contrast.differences)
+        ]
+        if len(whose) in (0, len(self.contrasts)):
+            return text if whose else ""
+        return f"{', '.join(whose)}: {text[:1].lower()}{text[1:]}"
 
     @property
     def _tested(self) -> str:

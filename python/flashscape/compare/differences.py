@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from flashscape import percentiles
 from flashscape._flashscape import student_quantile
@@ -25,9 +25,6 @@ if TYPE_CHECKING:
 
     Tell = Callable[[float], None]
     """Callback that receives the share done."""
-
-_BATCHES_MOST = 64
-"""Number of batches at which a summary joins pairs of them, for the interval of the mean."""
 
 
 def _unheard(_share: float) -> None:
@@ -55,8 +52,8 @@ def of_logs(
     """Differences between two runs with logs: request by request if they are the same."""
 
     def of(group: tuple[str, str]) -> list[Difference]:
-        columns = _latencies(one, other, group, paired=arrivals.are_paired)
-        rows = _in_blocks(group, columns, wanted, paired=arrivals.are_paired)
+        sides = _latencies(one, other, group, paired=arrivals.are_paired)
+        rows = _in_blocks(group, sides, wanted, paired=arrivals.are_paired)
         return [*rows, *(_untested(one, other, group, figure) for figure in _rate(one, group))]
 
     return _of_all(common_groups([one], [other]), of, tell) + of_drives([one], [other])
@@ -220,32 +217,61 @@ def _of_means(one: Result, other: Result, group: tuple[str, str]) -> Estimate | 
     halves = []
     for run in (one, other):
         latency = groups.figures(run, group)["latency_ns"]
-        if "mean_ci95" not in latency:
+        # Summaries of earlier versions have intervals that are not by whole cycles.
+        if "mean_freedom" not in latency:
             return None
-        freedom = batches(groups.figures(run, group)["requests"]) - 1
+        freedom = latency["mean_freedom"]
         error = latency["mean_ci95"] / student_quantile(0.975, freedom)
         halves.append(Estimate(latency["mean"], error, freedom))
     return statistics.of_unpaired(*halves)
 
 
-def batches(requests: int) -> int:
-    """Complete batches behind the interval of a mean in a summary (docs/model/measures.md)."""
-    length = 1
-    while requests // length >= _BATCHES_MOST:
-        length *= 2
-    return requests // length
+class _Side(NamedTuple):
+    """Requests of a group in a run, in the order in which they were drawn."""
+
+    latencies: pl.Series
+    moments: pl.Series
+    """Times of arrival, rising."""
+    begin_ns: int
+    """Beginning of the counted time."""
+    cycle_ns: float | None
+    """Length of a regular cycle."""
+
+    @classmethod
+    def of(cls, run: Result, latencies: pl.Series, arrived: pl.Series) -> _Side:
+        begin = run.summary["simulated_ns"] - run.summary["counted_ns"]
+        return cls(latencies, arrived.sort(), begin, regular_cycle(run))
+
+    def divisions(self) -> list[list[int]] | None:
+        """Return divisions into whole cycles; None without regular ones."""
+        if self.cycle_ns is None:
+            return None
+        return statistics.whole_cycles(self.moments, self.begin_ns, self.cycle_ns)
 
 
-def _latencies(
-    one: Result, other: Result, group: tuple[str, str], *, paired: bool
-) -> list[pl.Series]:
+def regular_cycle(run: Result) -> float | None:
+    """Return the length of a run's cycles; None if they are not regular, or there are none."""
+    # Summaries of earlier versions lack this key.
+    cycles = run.summary.get("cycles") or {}
+    length: float | None = cycles.get("regular_ns")
+    return length
+
+
+def _latencies(one: Result, other: Result, group: tuple[str, str], *, paired: bool) -> list[_Side]:
     """Latencies of a group in the order of arrival, of both runs; paired, of the same requests."""
     logs = [_in_log(run, group) for run in (one, other)]
     order = groups.order(group)
     if not paired:
-        return [log.sort(order).collect()["latency_ns"] for log in logs]
+        drawn = [log.sort(order).collect() for log in logs]
+        return [
+            _Side.of(run, rows["latency_ns"], rows["arrived_ns"])
+            for run, rows in zip((one, other), drawn, strict=True)
+        ]
     both = pairs(*logs).drop_nulls().sort(order).collect()
-    return [both["latency_ns"], both["latency_ns_other"]]
+    return [
+        _Side.of(run, both[f"latency_ns{suffix}"], both[f"arrived_ns{suffix}"])
+        for run, suffix in ((one, ""), (other, "_other"))
+    ]
 
 
 def _in_log(run: Result, group: tuple[str, str]) -> pl.LazyFrame:
@@ -256,8 +282,9 @@ def _in_log(run: Result, group: tuple[str, str]) -> pl.LazyFrame:
 
 
 def _in_blocks(
-    group: tuple[str, str], columns: list[pl.Series], wanted: Wanted, *, paired: bool
+    group: tuple[str, str], sides: list[_Side], wanted: Wanted, *, paired: bool
 ) -> list[Difference]:
+    columns = [side.latencies for side in sides]
     lengths = (len(columns[0]), len(columns[1]))
     if not min(lengths):
         return []
@@ -270,7 +297,7 @@ def _in_blocks(
     quantiles = [wanted.shares[name] / 1e9 for name in names]
     values = [statistics.exact_quantiles(column, quantiles) for column in columns]
     means = [float(column.cast(float).mean()) for column in columns]  # type: ignore[arg-type]
-    estimates = _estimates(columns, quantiles, paired=paired)
+    estimates = _estimates(sides, quantiles, paired=paired)
     method: Method = "none"
     if estimates is not None:
         method = "paired blocks" if paired else "blocks"
@@ -285,7 +312,7 @@ def _in_blocks(
 
 
 def _estimates(
-    columns: list[pl.Series], quantiles: list[float], *, paired: bool
+    sides: list[_Side], quantiles: list[float], *, paired: bool
 ) -> list[Estimate] | None:
     """Return the estimate of the mean, then of each quantile."""
 
@@ -294,8 +321,10 @@ def _estimates(
         return None if mean is None or far is None else [mean, *far]
 
     if paired:
-        return of(Blocks(columns))
-    each = [of(Blocks([column])) for column in columns]
+        # A longer cycle has several of the shorter one, so they matter less in it.
+        longest = max(sides, key=lambda side: side.cycle_ns or 0.0)
+        return of(Blocks([side.latencies for side in sides], longest.divisions()))
+    each = [of(Blocks([side.latencies], side.divisions())) for side in sides]
     if each[0] is None or each[1] is None:
         return None
     apart = [statistics.of_unpaired(a, b) for a, b in zip(each[0], each[1], strict=True)]

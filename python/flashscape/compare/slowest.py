@@ -2,9 +2,9 @@
 
 A histogram has no order, so it does not tell how much neighbouring requests resemble each other,
 and its percentiles have no honest error. The table ``slowest`` has the arrival times of the
-requests beyond a far percentile. Their unequal numbers in blocks of time give the error of the
-number of slow requests; the latencies at a rank that many higher and lower bound the percentile
-(Woodruff).
+requests beyond a far percentile. Their unequal numbers in blocks of time (whole cycles, if the run
+has regular ones) give the error of the number of slow requests; the latencies at a rank that many
+higher and lower bound the percentile (Woodruff).
 """
 
 from __future__ import annotations
@@ -18,9 +18,13 @@ from flashscape.compare import groups
 from flashscape.compare.statistics import BLOCKS, ONE_SIDED_95, Estimate, correlation
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from flashscape.result import Result
+
+
+_NOTHING = 1e-9
+"""Part of a block that is only an error of rounding."""
 
 
 class Missing(NamedTuple):
@@ -53,19 +57,33 @@ def _of_run(run: Result, group: tuple[str, str], beyond: int) -> Estimate | Miss
     rows = together.slowest(run, group[1], groups.members(run, group))
     end = run.summary["simulated_ns"]
     span = (end - run.summary["counted_ns"], end)
-    return _estimate(rows["latency_ns"].to_list(), rows["arrived_ns"].to_list(), beyond, span)
+    # Summaries of earlier versions lack cycles.
+    cycle = (run.summary.get("cycles") or {}).get("regular_ns")
+    falling, arrived = rows["latency_ns"].to_list(), rows["arrived_ns"].to_list()
+    return _estimate(falling, arrived, beyond, span, cycle)
 
 
 def estimate(
-    falling: Sequence[int], arrived: Sequence[int], beyond: int, span: tuple[int, int]
+    falling: Sequence[int],
+    arrived: Sequence[int],
+    beyond: int,
+    span: tuple[int, int],
+    cycle: float | None = None,
 ) -> Estimate | None:
-    """Estimate the percentile from falling latencies, arrival times and the span of the run."""
-    found = _estimate(falling, arrived, beyond, span)
+    """Estimate the percentile from falling latencies, arrival times and the span of the run.
+
+    ``cycle`` is the length of its cycles, if they are regular.
+    """
+    found = _estimate(falling, arrived, beyond, span, cycle)
     return found if isinstance(found, Estimate) else None
 
 
 def _estimate(
-    falling: Sequence[int], arrived: Sequence[int], beyond: int, span: tuple[int, int]
+    falling: Sequence[int],
+    arrived: Sequence[int],
+    beyond: int,
+    span: tuple[int, int],
+    cycle: float | None,
 ) -> Estimate | Missing:
     if beyond > len(falling):
         # Their moments are not known: assume the error of independent requests.
@@ -73,7 +91,7 @@ def _estimate(
         return Missing(math.ceil(beyond + least))
     value = falling[beyond - 1]
     moments = [at for latency, at in zip(falling, arrived, strict=True) if latency >= value]
-    spread = _of_number(moments, span)
+    spread = _of_number(moments, span, cycle)
     if spread is None:
         return Missing(None)
     error, freedom = spread
@@ -88,22 +106,40 @@ def _estimate(
     return Estimate(float(value), half / t, freedom)
 
 
-def _of_number(moments: Sequence[int], span: tuple[int, int]) -> tuple[float, int] | None:
+def _of_number(
+    moments: Sequence[int], span: tuple[int, int], cycle: float | None
+) -> tuple[float, int] | None:
     """Return the error of the number of slow requests, and its degrees of freedom."""
     begin, end = span
     if end <= begin:
         return None
-    for count in BLOCKS:
+    for width, count in _divisions(end - begin, cycle):
+        rest = (end - begin) / width - count
         blocks = [0.0] * count
         for moment in moments:
-            at = (moment - begin) * count // (end - begin)
             # A counted request may have arrived in the warm-up.
-            blocks[min(max(at, 0), count - 1)] += 1
+            at = max(0, int((moment - begin) / width))
+            # Requests of an unfinished cycle are in no block.
+            if at < count or rest < _NOTHING:
+                blocks[min(at, count - 1)] += 1
         resemblance = correlation(blocks)
         if resemblance <= ONE_SIDED_95 / math.sqrt(count):
-            mean = len(moments) / count
+            mean = math.fsum(blocks) / count
             spread = math.fsum((each - mean) ** 2 for each in blocks) / (count - 1)
             widening = 1 + 2 * max(0.0, resemblance)
+            whole = (end - begin) / width
             # At least the error of independent requests; by chance they may look steadier.
-            return math.sqrt(max(count * spread * widening, len(moments))), count - 1
+            return math.sqrt(max(whole * spread * widening, len(moments))), count - 1
     return None
+
+
+def _divisions(span: int, cycle: float | None) -> Iterator[tuple[float, int]]:
+    """Yield lengths and numbers of blocks: of whole cycles, if the run has enough of them."""
+    cycles = 0 if cycle is None else int(span / cycle)
+    if cycle is None or cycles < BLOCKS[-1]:
+        yield from ((span / count, count) for count in BLOCKS)
+        return
+    for most in BLOCKS:
+        times = math.ceil(cycles / most)
+        if cycles // times >= BLOCKS[-1]:
+            yield times * cycle, cycles // times

@@ -2,7 +2,8 @@
 
 Latencies of neighbouring requests resemble each other, so requests are never treated as
 independent. Blocks of many requests nearly are. If the blocks are not, the error is
-widened, or not given. docs/compare.md describes the method and its sources.
+widened, or not given. A run with regular cycles is divided into whole ones: then no block has a
+wave of collection more than another. docs/compare.md describes the method and its sources.
 """
 
 from __future__ import annotations
@@ -107,13 +108,24 @@ def of_unpaired(one: Estimate | None, other: Estimate | None) -> Estimate | None
 
 
 class Blocks:
-    """Latencies of one run in the order of arrival, or of two runs with the same requests."""
+    """Latencies of one run in the order of arrival, or of two runs with the same requests.
 
-    def __init__(self, columns: Sequence[pl.Series]) -> None:
+    ``divisions`` are the edges of blocks to try, in this order, until their means are independent;
+    by default :data:`BLOCKS` blocks of equal length.
+    """
+
+    def __init__(
+        self, columns: Sequence[pl.Series], divisions: Sequence[Sequence[int]] | None = None
+    ) -> None:
         import polars as pl
 
         self.columns = [column.cast(pl.Float64).rename(str(i)) for i, column in enumerate(columns)]
-        self.count, self.widening = self._division()
+        self.edges, self.widening = self._division(divisions or equal(len(self.columns[0])))
+
+    @property
+    def count(self) -> int:
+        """Number of blocks; 0 if there are not enough."""
+        return len(self.edges) - 1
 
     @property
     def are_enough(self) -> bool:
@@ -124,9 +136,14 @@ class Blocks:
         """Return the mean, or the mean difference of the second less the first."""
         if not self.are_enough:
             return None
-        value = self._means(self._value(), 1)[0]
-        means = self._means(self._value(), self.count)
-        spread = math.fsum((each - value) ** 2 for each in means) / (self.count - 1)
+        value = float(self._value().mean())  # type: ignore[arg-type]
+        means = self._means(self._value(), self.edges)
+        lengths = [high - low for low, high in pairwise(self.edges)]
+        whole = math.fsum(map(mul, lengths, means)) / sum(lengths)
+        # Blocks of equal time may differ in length: a long one counts more.
+        weights = [length * self.count / sum(lengths) for length in lengths]
+        excess = (weight * (mean - whole) for weight, mean in zip(weights, means, strict=True))
+        spread = math.fsum(each**2 for each in excess) / (self.count - 1)
         error = math.sqrt(spread / self.count * self.widening)
         return Estimate(value, error, self.count - 1)
 
@@ -159,20 +176,19 @@ class Blocks:
     def _value(self) -> pl.Series:
         return self.columns[0] if len(self.columns) == 1 else self.columns[1] - self.columns[0]
 
-    def _division(self) -> tuple[int, float]:
-        """Return the number of blocks, and the widening for the correlation of their means."""
+    def _division(self, divisions: Sequence[Sequence[int]]) -> tuple[Sequence[int], float]:
+        """Return the edges of the blocks, and the widening for the correlation of their means."""
         checked = [self._value(), *(self.columns if len(self.columns) > 1 else ())]
-        for count in BLOCKS:
-            if len(self.columns[0]) < count * BLOCK_LEAST:
+        for edges in divisions:
+            if min(high - low for low, high in pairwise(edges)) < BLOCK_LEAST:
                 continue
-            correlations = [correlation(self._means(column, count)) for column in checked]
-            if max(correlations) <= ONE_SIDED_95 / math.sqrt(count):
-                return count, 1 + 2 * max(0.0, *correlations)
-        return 0, 1.0
+            correlations = [correlation(self._means(column, edges)) for column in checked]
+            if max(correlations) <= ONE_SIDED_95 / math.sqrt(len(edges) - 1):
+                return edges, 1 + 2 * max(0.0, *correlations)
+        return (0,), 1.0
 
-    def _means(self, column: pl.Series, count: int) -> list[float]:
-        """Return means of so many blocks; block lengths differ by one at most."""
-        edges = [len(column) * at // count for at in range(count + 1)]
+    def _means(self, column: pl.Series, edges: Sequence[int]) -> list[float]:
+        """Return the mean of each block."""
         return [float(column[low:high].mean()) for low, high in pairwise(edges)]  # type: ignore[arg-type]
 
     def _resampled(
@@ -201,13 +217,14 @@ class Blocks:
         """Return middles of buckets 0.1 % wide, and each block's cumulative counts."""
         import polars as pl
 
-        length = len(column)
-        at = pl.int_range(pl.len()) * self.count // length
+        at = pl.Series(self.edges[1:]).search_sorted(
+            pl.int_range(self.edges[0], self.edges[-1], eager=True), side="right"
+        )
         width = (pl.lit(2.0) ** (pl.col("value").clip(1).log(2).floor() - 10)).clip(1.0)
         middle = (pl.col("value") / width).floor() * width + (width - 1) / 2
         counted = (
-            pl.DataFrame({"value": column})
-            .select(middle.alias("middle"), at.cast(pl.Int64).alias("block"))
+            pl.DataFrame({"value": column[self.edges[0] : self.edges[-1]], "block": at})
+            .select(middle.alias("middle"), pl.col("block").cast(pl.Int64))
             .group_by("middle", "block")
             .agg(pl.len().cast(pl.Int64).alias("requests"))
             .sort("middle", "block")
@@ -217,6 +234,34 @@ class Blocks:
         )
         blocks = table.select(pl.col(str(block)).cum_sum() for block in range(self.count))
         return table["middle"].to_list(), blocks.rows()
+
+
+def equal(requests: int) -> list[list[int]]:
+    """Return divisions into blocks of equal length; it differs by one at most."""
+    return [[requests * at // count for at in range(count + 1)] for count in BLOCKS]
+
+
+def whole_cycles(moments: Sequence[int] | pl.Series, begin: int, cycle: float) -> list[list[int]]:
+    """Return divisions of requests into blocks of whole cycles, by their moments in rising order.
+
+    The first cycle begins at ``begin``. Requests of the unfinished last one are in no block. There
+    are :data:`BLOCKS` blocks at most, and never fewer than its least number.
+    """
+    if not len(moments):
+        return []
+    cycles = int((moments[-1] - begin) / cycle)
+    divisions = []
+    for most in BLOCKS:
+        # As many cycles in each block as are needed.
+        times = max(1, math.ceil(cycles / most))
+        count = cycles // times
+        if count < BLOCKS[-1]:
+            break
+        starts = (begin + at * times * cycle for at in range(count + 1))
+        edges = [bisect_left(moments, start) for start in starts]
+        if edges not in divisions:
+            divisions.append(edges)
+    return divisions
 
 
 def correlation(means: Sequence[float]) -> float:

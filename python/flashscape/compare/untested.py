@@ -95,10 +95,20 @@ def _told(reason: _Reason, named: dict[str, tuple[int, ...]], compared: Compared
     if reason == _NO_LOG:
         return Untested(names, *_no_log(named, compared))
     why = _few(list(named.values()), compared) if reason == _FEW else reason.why
+    return Untested(names, why, _completed(reason.remedy, compared))
+
+
+def _completed(remedy: str | None, compared: Compared) -> str | None:
+    """Return a remedy with the way to run longer; without it if that would not help."""
+    # That of an unsteady figure is complete.
+    if remedy is None or remedy.partition(",")[0] != steadiness.LONGER:
+        return remedy
+    ways = [steadiness.longer(side.results[0].summary) for side in compared.sides]
+    others = remedy.removeprefix(steadiness.LONGER)
+    if None in ways:
+        return others.removeprefix(", or ") or None
     # The sides may differ in their limits; what the baseline needs is an example.
-    longer = steadiness.longer(compared.baseline.results[0].summary["config"])
-    remedy = reason.remedy and reason.remedy.replace(steadiness.LONGER, longer)
-    return Untested(names, why, remedy)
+    return f"{ways[0]}{others}"
 
 
 def _few(each: Sequence[tuple[int, ...]], compared: Compared) -> str:
@@ -149,8 +159,8 @@ def _present(compared: Compared) -> Iterable[tuple[str, _Found]]:
 
 def _reason(row: Difference, compared: Compared) -> _Found:
     if row.unjudged is not None:
-        remedy = steadiness.LONGER if row.unjudged.startswith(UNSTEADY) else None
-        return _Reason(row.unjudged, remedy), ()
+        is_unsteady = row.unjudged.startswith(UNSTEADY)
+        return _Reason(row.unjudged, _steadier(compared) if is_unsteady else None), ()
     if partial := compared.baseline.partial or compared.other.partial:
         why = f"{partial}, so its slowest requests are missing"
         return _Reason(why, "run it to its end"), ()
@@ -167,6 +177,13 @@ def _reason(row: Difference, compared: Compared) -> _Found:
         )
         return _Reason(why, f"{steadiness.LONGER}, or {several_seeds()}"), ()
     return _without_logs(row, compared)
+
+
+def _steadier(compared: Compared) -> str | None:
+    """Return what would show if write amplification is steady; None if nothing would."""
+    runs = (run for side in compared.sides for run in side.results)
+    found = (steadiness.unsteady(run.summary, "write_amplification") for run in runs)
+    return next((each.remedy for each in found if each is not None), None)
 
 
 def _without_logs(row: Difference, compared: Compared) -> _Found:

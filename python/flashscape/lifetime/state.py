@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
+from flashscape import steadiness
 from flashscape.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -48,6 +49,9 @@ class WearState:
     programmed: dict[str, float] | None = None
     """Parts of the write amplification by source, without those that are 0; None in lives of
     earlier versions."""
+    unsteady: str | None = None
+    """Reason why write amplification is not known to be steady, with the remedy; None if it is, or
+    if the run was untimed."""
 
     @classmethod
     def of(cls, cycles: int, summary: Mapping[str, Any], derived: Mapping[str, Any]) -> WearState:
@@ -70,6 +74,7 @@ class WearState:
         blocks = blocks * organisation["blocks_per_bin"] - wear["bad_blocks"]
         uber = (summary.get("errors") or {}).get("uber") or {}
         seconds = summary["counted_ns"] / 1e9
+        found = steadiness.unsteady(summary, "write_amplification")
         return cls(
             cycles=cycles,
             write_amplification=total,
@@ -84,6 +89,7 @@ class WearState:
             erases_of_a_block=wear["erases"] / max(blocks, 1),
             counted_ns=summary["counted_ns"],
             is_steady=bool(summary["steady_state"]["write_amplification"]["reached"]),
+            unsteady=None if found is None else found.told,
             good_bytes=blocks * block,
             digest=summary["digest"],
             programmed={name: part for name in SOURCES if (part := amplification.get(name))},

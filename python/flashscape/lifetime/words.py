@@ -158,11 +158,10 @@ def _of_amplification(life: Life) -> list[str]:
             "age the drive further (precondition.age), or run longer"
         ]
     # An untimed run is not judged.
-    drifting = [each for each in life.states if not each.is_steady and each.counted_ns]
-    if drifting:
+    if drifting := [each for each in life.states if each.unsteady is not None]:
         return [
-            f"{_share(life, drifting)} write amplification is not known to be steady; age the "
-            "drive further (precondition.age), or run longer"
+            f"{_share(life, drifting)} write amplification is not known to be steady: "
+            f"{drifting[0].unsteady}; or age the drive further (precondition.age)"
         ]
     return []
 

@@ -18,7 +18,7 @@ from flashscape.report.table import Rows
 from flashscape.together import ALL, joint
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from flashscape.causes import Cause
     from flashscape.measured import Measured
@@ -153,11 +153,6 @@ def latencies(result: Measured, chosen: str | Iterable[float | str] | None = Non
     """
     shown = percentiles.USUAL if chosen is None else tuple(percentiles.chosen(chosen))
     is_steady = result.summary["steady_state"]["latency"]["reached"]
-    confidence = (
-        "± 95 % confidence of the mean"
-        if is_steady
-        else "no ±, because the mean is not known to be steady"
-    )
     rows, is_finer = [], False
     for name, kind, figures in _with_all(result):
         latency = figures["latency_ns"]
@@ -169,7 +164,7 @@ def latencies(result: Measured, chosen: str | Iterable[float | str] | None = Non
     names = (name.replace("_", ".") for name in shown)
     told = f"; !: fewer than {FOUNDED}, so not reliable" if is_finer else ""
     counted = f"in brackets: samples at or beyond the percentile, if below {_COUNTED_BELOW:,}"
-    title = f"Latency ({confidence}; {counted}{told})"
+    title = f"Latency ({_of_confidence(rows, is_steady)}; {counted}{told})"
     return Rows(title, ("initiator", "kind", "mean", *names, "max"), rows, 2)
 
 
@@ -215,6 +210,8 @@ def drive(result: Measured) -> Rows:
             for name, verdict in result.steadiness()
         ),
     ]
+    if (cycles := steadiness.cycles(summary)) is not None:
+        rows.append(("GC cycles", cycles))
     title = "Drive" if result.summary.get("array") is None else "Drives together"
     return Rows(title, ("figure", "value"), rows, 2)
 
@@ -436,6 +433,15 @@ def headline(result: Measured) -> str:
     )
 
 
+def _of_confidence(rows: Sequence[tuple[str, ...]], is_steady: bool) -> str:
+    """Return what the intervals of a table of latencies are, or why it has none."""
+    if not is_steady:
+        return "no ±, because the mean is not known to be steady"
+    if not any("±" in row[2] for row in rows):
+        return "no ±, because too few requests were counted, or they vary too much"
+    return "± 95 % confidence of the mean"
+
+
 def _confidence(latency: dict[str, Any]) -> str:
     """Return the interval of a mean; empty if it is wider than the mean, or the mean is 0."""
     half_width = latency.get("mean_ci95")
@@ -516,6 +522,7 @@ def _utilisation(spread: dict[str, float]) -> str:
 def _steady(result: Measured, figure: str, verdict: dict[str, Any]) -> str:
     if (unsteady := steadiness.unsteady(result.summary, figure)) is not None:
         return f"not known: {unsteady.told}"
-    if verdict["from_ns"]:
+    begin = result.summary["simulated_ns"] - result.summary["counted_ns"]
+    if verdict["from_ns"] > begin:
         return f"from {units.duration(verdict['from_ns'])} on"
-    return "over the whole run"
+    return "over the whole counted time" if begin else "over the whole run"

@@ -2,15 +2,16 @@
 //! are those of all drives together, and `array` with the plan, each drive and each member.
 
 use super::{
-    Outcome, Scope, closed_loop, collection, detours, endurance, flash, initiator, kinds, notes,
-    precondition, pressure, steady, tables, together, traces, wear, window_counts,
-    write_amplification,
+    Outcome, Requests, Scope, collection, detours, endurance, flash, notes, precondition, pressure,
+    tables, traces, wear, window_counts, write_amplification,
 };
 use crate::array::config::PlanConfig;
 use crate::array::{ArrayRun, PlanCounts, Written};
 use crate::check::Checked;
 use crate::experiment::Experiment;
 use crate::results::Table;
+use crate::results::notes::Judged;
+use crate::results::steady::Steadiness;
 use crate::results::work::{spread, work};
 use ftl::{Ftl, Layout, SetId, Stream, Tally};
 use serde_json::{Value, json};
@@ -31,11 +32,11 @@ pub fn summary(
         records_holds: experiment.record.collection,
     };
     let drives: Vec<&Ftl> = run.drives().devices.iter().map(|device| device.ftl()).collect();
-    let bins = checked.layout.bins * drives.len() as u32;
-    let steady = steady::of_series(measured.series(), bins, None);
-    let notes = notes::of_array(run, experiment, checked, &steady);
-    let first = &run.drives().devices[0];
-    let closed_loop = |stats| closed_loop::of_initiator(stats, measured, first);
+    let steadiness = Steadiness::new(measured, &checked.layout, None);
+    let steady = steadiness.verdicts();
+    let judged = Judged { steady: &steady, latency_rises: steadiness.latency_rises() };
+    let notes = notes::of_array(run, experiment, checked, judged);
+    let requests = Requests { measured, scope, steadiness: Some(&steadiness) };
     json!({
         "flashscape": env!("CARGO_PKG_VERSION"),
         "title": experiment.title,
@@ -44,9 +45,9 @@ pub fn summary(
         "counted_ns": measured.span().as_ns(),
         "host_cpu_seconds": outcome.host_cpu_seconds,
         "digest": format!("{:016x}", run.digest()),
-        "initiators": measured.initiators().iter().map(|stats| initiator(stats, scope, closed_loop(stats))).collect::<Vec<_>>(),
-        "kinds": kinds(measured, scope),
-        "all": together(measured, scope),
+        "initiators": requests.by_initiator(&run.drives().devices[0]),
+        "kinds": requests.by_kind(),
+        "all": requests.all(),
         "mean_outstanding": measured.mean_outstanding(),
         "flash": flash(measured),
         "write_amplification": write_amplification(measured, &checked.layout),
@@ -62,6 +63,7 @@ pub fn summary(
             "channels": spread(&measured.channel_utilisation()),
         },
         "steady_state": steady,
+        "cycles": steadiness.cycles(),
         "worn_out_bytes": Value::Null,
         "starvation": Value::Null,
         "recovery": Value::Null,

@@ -18,12 +18,39 @@ use settings::{counted, each, grouped};
 /// Share of the counted time that may lie before the steady state.
 const UNSETTLED: f64 = 0.05;
 
-/// Share of an open loop's requests that may be waiting when the last one arrives, and the least
-/// number of waiting requests that a note mentions.
-const BACKLOG: (f64, u64) = (0.05, 64);
+/// Number of slowest requests of which a note says how many a warm-up would leave out.
+const SLOWEST: usize = 10;
 
-/// The notes on a run whose measuring has ended; `steady` are its verdicts.
-pub fn notes(run: &Run, experiment: &Experiment, checked: &Checked, steady: &Value) -> Vec<String> {
+/// Factor by which the erases, or the slowest requests, of a time exceed its share of the run, from
+/// which leaving it out would hide them.
+const MORE_THAN_ITS_SHARE: f64 = 1.5;
+
+/// Share of an open loop's requests that may be waiting when the last one arrives.
+const BACKLOG: f64 = 0.05;
+
+/// The same share if latency rises over the run: then fewer show that requests come faster than the
+/// drive serves them.
+const BACKLOG_IF_LATENCY_RISES: f64 = 0.005;
+
+/// Least number of waiting requests that a note mentions.
+const BACKLOG_MIN: u64 = 64;
+
+/// Verdicts that notes depend on.
+#[derive(Clone, Copy)]
+pub struct Judged<'a> {
+    /// The verdicts on the steady state, as in the summary.
+    pub steady: &'a Value,
+    /// True if latency is not steady, and rises.
+    pub latency_rises: bool,
+}
+
+/// The notes on a run whose measuring has ended.
+pub fn notes(
+    run: &Run,
+    experiment: &Experiment,
+    checked: &Checked,
+    judged: Judged<'_>,
+) -> Vec<String> {
     let mut notes = checked.notes.clone();
     if experiment.run.untimed {
         notes.push("the run took no time: there are no latencies, and what the drive's settings say of time had no effect".into());
@@ -40,9 +67,9 @@ pub fn notes(run: &Run, experiment: &Experiment, checked: &Checked, steady: &Val
     notes.extend(super::windows::notes(std::iter::once(run.device()), experiment));
     notes.extend(no_erase(measured, &[run.device().ftl()], experiment));
     notes.extend(not_aged(&run.history().preconditioned));
-    notes.extend(unsettled(measured, run.outages(), steady));
+    notes.extend(unsettled(measured, run.outages(), judged.steady));
     notes.extend(super::closed_loop::notes(measured, experiment, run.device()));
-    notes.extend(overloads(run.backlogs()));
+    notes.extend(overloads(run.backlogs(), judged.latency_rises));
     notes
 }
 
@@ -51,7 +78,7 @@ pub fn of_array(
     run: &ArrayRun,
     experiment: &Experiment,
     checked: &Checked,
-    steady: &Value,
+    judged: Judged<'_>,
 ) -> Vec<String> {
     let mut notes = checked.notes.clone();
     let measured = run.measured();
@@ -60,9 +87,9 @@ pub fn of_array(
     notes.extend(super::windows::notes(run.drives().devices.iter(), experiment));
     notes.extend(no_erase(measured, &drives, experiment));
     notes.extend(not_aged(&run.drives().histories[0].preconditioned));
-    notes.extend(unsettled(measured, &[], steady));
+    notes.extend(unsettled(measured, &[], judged.steady));
     notes.extend(super::closed_loop::notes(measured, experiment, &run.drives().devices[0]));
-    notes.extend(overloads(run.backlogs()));
+    notes.extend(overloads(run.backlogs(), judged.latency_rises));
     notes
 }
 
@@ -152,20 +179,20 @@ fn not_aged(done: &Preconditioned) -> Option<String> {
     ))
 }
 
+/// Notes on figures that were not steady from the beginning of the counted time on.
 fn unsettled(measured: &Measured, outages: &[Outage], steady: &Value) -> Vec<String> {
-    let (begun, span) = (measured.begun_at().as_ns(), measured.span().as_ns());
+    let (begun, span) = (measured.begun_at(), measured.span());
     let of = |key: &str, what: &str| {
-        let before = steady[key]["from_ns"].as_u64()?.saturating_sub(begun);
-        let share = before as f64 / span.max(1) as f64;
+        let at = Instant::from_ns(steady[key]["from_ns"].as_u64()?);
+        let before = at.saturating_since(begun);
+        let share = before.as_ns() as f64 / span.as_ns().max(1) as f64;
         (share > UNSETTLED).then(|| {
-            let at = Instant::from_ns(begun + before);
             // A warm-up would not leave out the disturbance by a power cut.
-            let why = cuts_between(outages, measured.begun_at(), at);
+            let why = cuts_between(outages, begun, at).unwrap_or_else(|| warm_up(measured, at, share));
             format!(
-                "{:.0} % of the counted time lies before {what} was steady, {:.3} s after the run's beginning; {}",
+                "{:.0} % of the counted time lies before {what} was steady, {:.3} s after the run's beginning; {why}",
                 100.0 * share,
-                (begun + before) as f64 / 1e9,
-                why.as_deref().unwrap_or("a longer warm-up would leave it out"),
+                at.as_ns() as f64 / 1e9,
             )
         })
     };
@@ -173,12 +200,46 @@ fn unsettled(measured: &Measured, outages: &[Outage], steady: &Value) -> Vec<Str
     latency.into_iter().chain(of("write_amplification", "write amplification")).collect()
 }
 
-fn overloads<'a>(backlogs: impl Iterator<Item = (&'a str, Backlog)>) -> Vec<String> {
+/// The effect of a warm-up until `at`, which lies after this share of the counted time, with what it
+/// would leave out beside the beginning. It is no advice if it would hide the tail.
+fn warm_up(measured: &Measured, at: Instant, share: f64) -> String {
+    let slowest = measured.slowest();
+    let slowest = &slowest[..slowest.len().min(SLOWEST)];
+    let early = slowest.iter().filter(|(_, request)| request.arrived < at).count();
+    let [erased, erases] = measured.observed().map_or([0, 0], |of| of.erases_until(at));
+    let mut lost = Vec::new();
+    if erased > 0 {
+        lost.push(format!("{erased} of {}", counted(erases, "erase")));
+    }
+    if early > 0 {
+        lost.push(format!("{early} of the {} slowest requests", slowest.len()));
+    }
+    let holds = |part: f64, of: f64| part > MORE_THAN_ITS_SHARE * share * of && part > of / 4.0;
+    if holds(early as f64, slowest.len() as f64) || holds(erased as f64, erases as f64) {
+        return format!(
+            "that time has {}, so a warm-up that left it out would hide a part of the tail",
+            lost.join(" and ")
+        );
+    }
+    let lost =
+        if lost.is_empty() { String::new() } else { format!(", with {}", lost.join(" and ")) };
+    // Without them, nothing tells when the tail happened.
+    let unknown = match slowest.is_empty() {
+        true => "; record.slowest = 10 would show if that leaves out a part of the tail",
+        false => "",
+    };
+    format!("a longer warm-up would leave it out{lost}{unknown}")
+}
+
+fn overloads<'a>(
+    backlogs: impl Iterator<Item = (&'a str, Backlog)>,
+    latency_rises: bool,
+) -> Vec<String> {
+    let share = if latency_rises { BACKLOG_IF_LATENCY_RISES } else { BACKLOG };
     let of = |(name, backlog): (&str, Backlog)| {
-        let (share, least) = BACKLOG;
         let grows = backlog.at_last > backlog.at_half + backlog.at_half / 2;
         let is_large = backlog.at_last as f64 > share * backlog.arrived as f64;
-        (grows && is_large && backlog.at_last >= least).then(|| {
+        (grows && is_large && backlog.at_last >= BACKLOG_MIN).then(|| {
             format!(
                 "overload: {} of the {} requests of \"{name}\" had not completed when the last one came, and the backlog grew throughout: the workload is overloaded, and percentiles reflect the run's length only",
                 grouped(backlog.at_last),

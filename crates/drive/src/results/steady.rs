@@ -1,164 +1,300 @@
-//! Verdicts on the steady state of a run, from its time series.
+//! Verdicts on the steady state of a run, its cycles, and intervals of means.
 
+use super::duration::duration;
 use super::recovery::cuts_between;
+use crate::device::rounded;
+use crate::measure::{LEAST_TIME, Measured, Observed};
 use crate::run::Run;
-use engine::Instant;
-use metrics::{Reason, Series, Values, Verdict, Window, steady_state};
+use engine::{Instant, Span};
+use ftl::Layout;
+use host::Kind;
+use metrics::{
+    COUNT_MIN, Course, Cycles, Estimate, Reason, Space, Sums, Values, Verdict, estimate,
+    steady_state,
+};
 use serde_json::{Value, json};
 use settings::{counted, each};
 
-/// Mean number of erases in each bin below which there is no verdict on write amplification: one
-/// for each of the five rounds that are compared. With fewer erases the verdict would depend on
-/// which bins happened to be collected in a round; with none the drive only uses up space that was
-/// free before.
-const ERASES_PER_BIN: u64 = 5;
+/// Cycles of collection that a run should have: three for a verdict, and a part of one at each end.
+const CYCLES: f64 = 4.0;
 
-/// The verdicts on mean latency and on write amplification of a run on a drive of `bins` bins. They
-/// mention power cuts in the time that is not steady.
-pub fn verdicts(run: &Run, bins: u32) -> Value {
-    let measured = run.measured();
-    let cuts = cuts_between(run.outages(), measured.begun_at(), Instant::START + run.elapsed());
-    of_series(measured.series(), bins, cuts.as_deref())
+/// The same after a beginning that is not steady.
+const CYCLES_AFTER_CUT: f64 = 11.0;
+
+/// Factor by which the mean latency of the last third of a run exceeds that of the first if it rises.
+const RISE: f64 = 1.2;
+
+/// The steady state of a run.
+pub struct Steadiness<'a> {
+    observed: Option<&'a Observed>,
+    latency: Verdict,
+    amplification: Verdict,
+    /// Cycles since latency was steady, or of all that was counted if it is not known to be.
+    cycles: Cycles,
+    from: usize,
+    initiators: usize,
+    /// Units of the blocks that are free at the end.
+    free_units: u64,
+    /// Power cuts, in words.
+    cuts: Option<String>,
 }
 
-/// The verdicts for an untimed run.
+/// A figure of which a verdict tells.
+#[derive(Clone, Copy)]
+struct Figure {
+    /// Samples of it.
+    samples: fn(&Observed, usize) -> Vec<Sums>,
+    name: &'static str,
+    shown: fn(f64) -> String,
+}
+
+const LATENCY: Figure =
+    Figure { samples: Observed::reads_and_writes, name: "request", shown: duration };
+const AMPLIFICATION: Figure = Figure {
+    samples: |observed, _| observed.amplification(),
+    name: "mapping unit",
+    shown: |ratio| format!("{ratio:.2}"),
+};
+
+/// The verdicts of an untimed run.
 pub fn untimed() -> Value {
-    let verdict = json!({ "reached": false, "from_ns": null, "reason": "the run took no time" });
+    let verdict = json!({
+        "reached": false,
+        "from_ns": null,
+        "reason": "the run took no time",
+        "needed_ns": null,
+    });
     json!({ "latency": verdict, "write_amplification": verdict })
 }
 
-/// The verdicts from a time series; `cuts` names power cuts.
-pub fn of_series(series: &Series, bins: u32, cuts: Option<&str>) -> Value {
-    let begins: Vec<u64> = series.begins().map(|begin| begin.as_ns()).collect();
-    let column = |name: &str| match series.column(name) {
-        Some(Values::U64(values)) => values.as_slice(),
-        _ => &[],
-    };
-    let host = column("host_units_programmed");
-    let latency = windows(
-        &[column("read_latency_sum_ns"), column("write_latency_sum_ns")],
-        &[column("reads"), column("writes")],
-    );
-    let amplification = windows(
-        &[host, column("gc_units_programmed"), column("padding_units_programmed")],
-        &[host],
-    );
-    let of_amplification = verdict(&amplification, &begins, cuts);
-    json!({
-        "latency": verdict(&latency, &begins, cuts),
-        "write_amplification": with_erases(of_amplification, &begins, column("erases"), bins),
-    })
-}
-
-/// Withdraws a verdict of steadiness if too few blocks were erased since the steady state began.
-fn with_erases(verdict: Value, begins: &[u64], erases: &[u64], bins: u32) -> Value {
-    let Some(from) = verdict["from_ns"].as_u64() else { return verdict };
-    let since = begins.iter().zip(erases).filter(|(begin, _)| **begin >= from);
-    let erased: u64 = since.map(|(_, erases)| erases).sum();
-    let needed = ERASES_PER_BIN * u64::from(bins);
-    if erased >= needed {
-        return verdict;
-    }
-    let reason = format!(
-        "it may be steady from {} s on, but only {} {} erased since then and {needed} are needed \
-         ({ERASES_PER_BIN} for each bin)",
-        seconds(from),
-        counted(erased, "block"),
-        each(erased, "was", "were"),
-    );
-    json!({ "reached": false, "from_ns": null, "reason": reason })
-}
-
-/// The sums of some columns over the sums of others, each window with the row in which it begins. A
-/// row without counts joins the next row that has some, so that its work is not lost.
-fn windows(totals: &[&[u64]], counts: &[&[u64]]) -> Vec<(usize, Window)> {
-    let rows = totals.iter().map(|column| column.len()).max().unwrap_or(0);
-    let sum = |columns: &[&[u64]], row: usize| {
-        columns.iter().filter_map(|c| c.get(row)).sum::<u64>() as f64
-    };
-    let mut windows = Vec::new();
-    let mut begun: Option<(usize, f64)> = None;
-    for row in 0..rows {
-        let (first, before) = begun.take().unwrap_or((row, 0.0));
-        let (total, count) = (before + sum(totals, row), sum(counts, row));
-        match count > 0.0 {
-            true => windows.push((first, Window { total, count })),
-            false => begun = Some((first, total)),
-        }
-    }
-    windows
-}
-
-fn verdict(windows: &[(usize, Window)], begins: &[u64], cuts: Option<&str>) -> Value {
-    let values: Vec<Window> = windows.iter().map(|(_, window)| *window).collect();
-    match steady_state(&values) {
-        Verdict::Steady { from } => {
-            let begin = windows.get(from).and_then(|(row, _)| begins.get(*row));
-            json!({ "reached": true, "from_ns": begin, "reason": null })
-        }
-        Verdict::NotReached { reason } => {
-            // A power cut is not the reason for too few intervals.
-            let cuts = cuts.filter(|_| !matches!(reason, Reason::TooFewWindows { .. }));
-            let cuts = cuts.map_or_else(String::new, |cuts| format!(" ({cuts})"));
-            let reason = told(&reason, windows, begins) + &cuts;
-            json!({ "reached": false, "from_ns": null, "reason": reason })
-        }
-    }
-}
-
-/// A reason in times and intervals: the user sees those, and no windows.
-fn told(reason: &Reason, windows: &[(usize, Window)], begins: &[u64]) -> String {
-    match *reason {
-        Reason::TooFewWindows { windows, needed } => format!(
-            "only {} of the time series {} what it is taken from, and {needed} are needed (run longer, \
-             or choose a shorter record.interval)",
-            counted(windows as u64, "interval"),
-            each(windows as u64, "has", "have"),
-        ),
-        Reason::StillSettling { from } => {
-            let begin = windows.get(from).and_then(|(row, _)| begins.get(*row));
-            let [until, of] = [begin, begins.last()].map(|ns| seconds(*ns.unwrap_or(&0)));
-            format!("still drifting until {until} s of {of} s; run longer")
-        }
-        _ => reason.to_string(),
-    }
-}
-
-/// A time in seconds, without zeros at its end.
-fn seconds(ns: u64) -> String {
-    let text = format!("{:.4}", ns as f64 / 1e9);
-    text.trim_end_matches('0').trim_end_matches('.').to_owned()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use engine::Instant;
-    use metrics::{Field, Merge};
-
-    #[test]
-    fn without_erases_write_amplification_is_not_steady() {
-        // Sixty rows of the same amplification, and an erase in each of the last ten:
-        // enough for two bins, too few for three.
-        let fields = ["host_units_programmed", "gc_units_programmed", "erases"]
-            .map(|name| Field::u64(name, Merge::Sum));
-        let mut series = Series::new(Instant::START, 4096, fields);
-        for row in 0..60u64 {
-            let end = Instant::from_ns(10 * (row + 1));
-            series.append(end, &[8.into(), 24.into(), u64::from(row >= 50).into()]);
-        }
-        let verdict = |bins| of_series(&series, bins, None)["write_amplification"].clone();
-        assert_eq!(verdict(2)["from_ns"], 0);
-        assert_eq!(verdict(3)["reached"], false);
-        let reason = verdict(3)["reason"].to_string();
-        let said = "from 0 s on, but only 10 blocks were erased since then and 15 are needed";
-        assert!(reason.contains(said), "{reason}");
+impl<'a> Steadiness<'a> {
+    /// That of a run whose measuring has ended.
+    pub fn of_run(run: &'a Run, layout: &Layout) -> Self {
+        let measured = run.measured();
+        let end = Instant::START + run.elapsed();
+        Self::new(measured, layout, cuts_between(run.outages(), measured.begun_at(), end))
     }
 
-    #[test]
-    fn rows_without_a_count_join_the_next() {
-        let windows = windows(&[&[4, 1, 0, 2, 9], &[0, 0, 1, 0, 0]], &[&[2, 0, 0, 4, 0]]);
-        let window = |total, count| Window { total, count };
-        assert_eq!(windows, [(0, window(4.0, 2.0)), (1, window(4.0, 4.0))]);
+    /// The same of several drives, or with `cuts` of the power.
+    pub fn new(measured: &'a Measured, layout: &Layout, cuts: Option<String>) -> Self {
+        let (observed, initiators) = (measured.observed(), measured.initiators().len());
+        let free_units = free_blocks(measured) * u64::from(layout.units_per_block());
+        let Some(of) = observed else {
+            let unknown = || Verdict::NotKnown { reason: Reason::TooShort };
+            let cycles = Cycles { count: None, length: None };
+            let [latency, amplification] = [unknown(), unknown()];
+            let from = 0;
+            return Self {
+                observed,
+                latency,
+                amplification,
+                cycles,
+                from,
+                initiators,
+                free_units,
+                cuts,
+            };
+        };
+        let (used, growth) = (of.used(), of.growth(layout.units_per_block()));
+        let space = Space { used: &used, growth: &growth };
+        let (requests, programs) = (of.reads_and_writes(initiators), of.amplification());
+        let cause = space.is_used().then_some(programs.as_slice());
+        let latency = steady_state(Course { figure: &requests, cause, space });
+        let amplification = steady_state(Course { figure: &programs, cause: None, space });
+        let from = match latency {
+            Verdict::Steady { from } => from,
+            Verdict::NotKnown { .. } => 0,
+        };
+        let cycles = Cycles::find(&requests[from..], space.since(from));
+        Self { observed, latency, amplification, cycles, from, initiators, free_units, cuts }
+    }
+
+    /// The verdicts on mean latency and on write amplification. They mention power cuts in the time
+    /// that is not steady.
+    pub fn verdicts(&self) -> Value {
+        json!({
+            "latency": self.verdict(&self.latency, LATENCY),
+            "write_amplification": self.verdict(&self.amplification, AMPLIFICATION),
+        })
+    }
+
+    /// True if latency is not known to be steady, though there were enough cycles, and the mean of
+    /// the last third of the run exceeds that of the first by a fifth.
+    pub fn latency_rises(&self) -> bool {
+        let Verdict::NotKnown { reason } = &self.latency else { return false };
+        let Some(observed) = self.observed else { return false };
+        if matches!(reason, Reason::TooShort | Reason::TooFewCycles { .. }) {
+            return false;
+        }
+        let sums = observed.reads_and_writes(self.initiators);
+        let third = sums.len() / 3;
+        let mean = |part: &[Sums]| part.iter().copied().sum::<Sums>().mean();
+        mean(&sums[sums.len() - third..]) > RISE * mean(&sums[..third])
+    }
+
+    /// The cycles: their number since latency was steady, and their mean length; null without any.
+    pub fn cycles(&self) -> Value {
+        let (Some(observed), Some(count)) = (self.observed, self.cycles.count) else {
+            return Value::Null;
+        };
+        let regular = self.cycles.length.map(|length| length * self.interval(observed));
+        json!({
+            "count": count,
+            "mean_ns": self.span(observed, self.from).as_ns() as f64 / count,
+            "regular_ns": regular,
+        })
+    }
+
+    /// The mean of an initiator's requests of a kind, with its interval.
+    pub fn of_requests(&self, initiator: usize, kind: Kind) -> Option<Estimate> {
+        self.estimate(&self.observed?.requests(initiator, kind))
+    }
+
+    /// The mean of the requests of all initiators, of these kinds.
+    pub fn of_all_requests(&self, kinds: &[Kind]) -> Option<Estimate> {
+        self.estimate(&self.observed?.requests_of_all(self.initiators, kinds))
+    }
+
+    /// With too few cycles the run is not known to be steady, and the interval is that of runs of
+    /// this length.
+    fn estimate(&self, sums: &[Sums]) -> Option<Estimate> {
+        let all = sums.iter().copied().sum();
+        let are_enough = self.cycles.count.is_none_or(|count| count >= 3.0);
+        let cycle = self.cycles.length.filter(|_| are_enough);
+        estimate(all, &sums[self.from..], cycle)
+    }
+
+    fn span(&self, observed: &Observed, from: usize) -> Span {
+        observed.moment(observed.len()) - observed.moment(from)
+    }
+
+    /// Mean length of an interval in nanoseconds.
+    fn interval(&self, observed: &Observed) -> f64 {
+        self.span(observed, 0).as_ns() as f64 / observed.len() as f64
+    }
+
+    fn verdict(&self, verdict: &Verdict, figure: Figure) -> Value {
+        let Some(observed) = self.observed else {
+            let reason = "nothing was counted";
+            return json!({ "reached": false, "from_ns": null, "reason": reason, "needed_ns": null });
+        };
+        match verdict {
+            Verdict::Steady { from } => json!({
+                "reached": true,
+                "from_ns": observed.moment(*from).as_ns(),
+                "reason": null,
+                "needed_ns": null,
+            }),
+            Verdict::NotKnown { reason } => {
+                // A power cut is not the reason for too little time.
+                let cuts = self.cuts.as_ref().filter(|_| *reason != Reason::TooShort);
+                let cuts = cuts.map_or_else(String::new, |cuts| format!(" ({cuts})"));
+                json!({
+                    "reached": false,
+                    "from_ns": null,
+                    "reason": self.told(reason, figure, observed) + &cuts,
+                    "needed_ns": self.needed(reason, observed).map(Span::as_ns),
+                })
+            }
+        }
+    }
+
+    /// A reason in words.
+    fn told(&self, reason: &Reason, figure: Figure, observed: &Observed) -> String {
+        let shown = figure.shown;
+        match reason {
+            Reason::TooShort => self.too_short(figure, observed),
+            Reason::TooFewCycles { cycles } => self.too_few(*cycles, observed),
+            Reason::Drift { before, after } => {
+                let verb = if after > before { "rises" } else { "falls" };
+                format!("it {verb} from {} to {}", shown(before.max(0.0)), shown(after.max(0.0)))
+            }
+            Reason::Step { from, before, after } => {
+                let moment = rounded(observed.moment(*from) - Instant::START);
+                format!("it is {} until {moment} and {} after that", shown(*before), shown(*after))
+            }
+            Reason::Spread { share, batches } => format!(
+                "the means of its {batches} cycles differ by {:.0} %, and with so few at most 20 % is \
+                 accepted",
+                share * 100.0
+            ),
+            Reason::Cause(reason) => {
+                let told = self.told(reason, AMPLIFICATION, observed);
+                format!("write amplification changes ({told})")
+            }
+            Reason::Unproven { whole, from, cycles } => {
+                let moment = rounded(observed.moment(*from) - Instant::START);
+                let lack = match cycles {
+                    Some(cycles) if *cycles < 10.0 => {
+                        format!("has {cycles:.1} GC cycles, and 10 are needed to tell")
+                    }
+                    _ => "varies too much to tell".into(),
+                };
+                let whole = self.told(whole, figure, observed);
+                format!(
+                    "{whole}; it may be steady from {moment} on, but the time since then {lack}"
+                )
+            }
+        }
+    }
+
+    fn too_short(&self, figure: Figure, observed: &Observed) -> String {
+        let sums = (figure.samples)(observed, self.initiators);
+        let count = sums.iter().map(|sums| sums.count).sum::<f64>() as u64;
+        format!(
+            "only {} in {} {} counted; {COUNT_MIN} in {} are needed",
+            counted(count, figure.name),
+            rounded(self.span(observed, 0)),
+            each(count, "was", "were"),
+            rounded(LEAST_TIME),
+        )
+    }
+
+    fn too_few(&self, cycles: f64, observed: &Observed) -> String {
+        if observed.erases().sum::<u64>() == 0 {
+            return format!(
+                "hosts used up free space and no block was erased, so there was no GC cycle, and 3 are \
+                 needed; at this rate the free blocks last for {} more",
+                duration(self.lasts(observed))
+            );
+        }
+        let length = duration(self.span(observed, 0).as_ns() as f64 / cycles);
+        format!("the counted time has {cycles:.1} GC cycles of about {length}, and 3 are needed")
+    }
+
+    /// Time for which the free blocks last, at the rate at which space was used.
+    fn lasts(&self, observed: &Observed) -> f64 {
+        let used = observed.used().iter().sum::<f64>();
+        self.free_units as f64 / used * self.span(observed, 0).as_ns() as f64
+    }
+
+    /// The length of a run, with its warm-up, that is likely to show more; `None` if that is not
+    /// known.
+    fn needed(&self, reason: &Reason, observed: &Observed) -> Option<Span> {
+        let begin = observed.moment(0) - Instant::START;
+        let counted = self.span(observed, 0);
+        let of = |ns: f64| Span::from_ns(ns as u64);
+        match reason {
+            Reason::TooFewCycles { cycles } if observed.erases().sum::<u64>() > 0 => {
+                Some(begin + of(counted.as_ns() as f64 / cycles * CYCLES))
+            }
+            Reason::Spread { batches, .. } => {
+                Some(begin + of(counted.as_ns() as f64 / *batches as f64 * CYCLES_AFTER_CUT))
+            }
+            Reason::Unproven { from, cycles: Some(cycles), .. } if *cycles < 10.0 => {
+                let rest = self.span(observed, *from).as_ns() as f64;
+                let before = observed.moment(*from) - Instant::START;
+                Some(before + of(rest / cycles * CYCLES_AFTER_CUT))
+            }
+            _ => None,
+        }
+    }
+}
+
+/// Free blocks at the end of a run.
+fn free_blocks(measured: &Measured) -> u64 {
+    match measured.series().column("free_blocks") {
+        Some(Values::U64(values)) => values.last().copied().unwrap_or(0),
+        _ => 0,
     }
 }

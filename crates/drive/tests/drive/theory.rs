@@ -263,10 +263,11 @@ fn waiting(load: f64, requests: u64, seed: u64) -> (f64, metrics::Estimate) {
     );
     let run =
         run_fast(&experiment(&text, &[set("seed", seed), set("precondition.fill", "sequential")]));
-    let stats = stats(&run, 0, Kind::Read);
     let utilisation = run.measured().unit_utilisation()[0];
     assert!((utilisation - load).abs() < 0.02, "utilisation {utilisation} at load {load}");
-    (utilisation, stats.batches.estimate().expect("the run is long enough"))
+    let reads = run.measured().observed().expect("it is warm").requests(0, Kind::Read);
+    let estimate = metrics::estimate(reads.iter().copied().sum(), &reads, None);
+    (utilisation, estimate.expect("the run is long enough"))
 }
 
 #[test]
