@@ -298,6 +298,12 @@ def open_loop(small) -> dict:
     return config
 
 
+@pytest.fixture(scope="module")
+def settled(open_loop) -> dict:
+    """Ten times as many requests: two GC cycles without a log do not tell means apart."""
+    return open_loop | {"run": {"requests": 120_000, "warm_up": {"requests": 500}}}
+
+
 def varied(config: dict, **gc) -> fs.Experiment:
     paths = {f"drive.ftl.gc.{key}": value for key, value in gc.items()}
     return fs.Experiment.from_dict(config).replace(paths)
@@ -642,9 +648,9 @@ def test_requests_that_starved_and_were_answered_do_not_keep_from_comparing(open
     assert contrast.sentences[0].startswith(f"{starved['requests']:,} requests of B starved")
 
 
-def test_a_starved_request_without_an_answer_keeps_from_comparing(open_loop):
+def test_a_starved_request_without_an_answer_keeps_from_comparing(settled):
     """Runs limited in time that end before their starved requests do."""
-    one, other = fs.run(open_loop), fs.run(varied(open_loop, preemptible=False))
+    one, other = fs.run(settled), fs.run(varied(settled, preemptible=False))
     limit = {"limit_ns": 1000, "requests": 1, "ended_run": False}
     for oldest_ns, partial in ((999, False), (1000, True)):
         waiting = {"initiator": "host", "kind": "write", "requests": 1, "oldest_ns": oldest_ns}
@@ -805,9 +811,9 @@ def test_untested_figures_are_said_first_and_never_called_alike(open_loop, flash
     assert said.index("Not tested, so") < said.index(contrast.verdict)
 
 
-def test_a_winner_is_not_named_without_what_speaks_against_it(open_loop):
+def test_a_winner_is_not_named_without_what_speaks_against_it(settled):
     """The mean of one side is better, and an untested percentile of the other."""
-    one, other = fs.run(open_loop), fs.run(varied(open_loop, preemptible=False))
+    one, other = fs.run(settled), fs.run(varied(settled, preemptible=False))
     [read] = [figures for name, kind, figures in other.groups() if kind == "read"]
     read["latency_ns"]["p50"] = 1
     (contrast,) = fs.compare(one, other).contrasts

@@ -14,10 +14,14 @@
 use crate::student;
 use crate::sums::{Sums, running};
 
-/// Number of batches, and least number of cycles from which batches have several of them. Between
-/// 10 and 30 batches, more of them hardly narrow an interval (Schmeiser, Batch size effects in the
-/// analysis of simulation output, Operations Research 30, 1982).
+/// Number of batches without regular cycles. Between 10 and 30 batches, more of them hardly narrow an
+/// interval (Schmeiser, Batch size effects in the analysis of simulation output, Operations Research
+/// 30, 1982).
 const BATCHES: f64 = 20.0;
+
+/// Least number of batches of several cycles. Long batches show more of the memory of cycles: that they
+/// resemble each other, or that a long one is followed by a short one.
+const BATCHES_OF_SEVERAL: f64 = 10.0;
 
 /// Fewest batches of an interval, if they are cycles and if they are not.
 const CYCLES_MIN: f64 = 3.0;
@@ -51,7 +55,8 @@ pub fn estimate(all: Sums, sums: &[Sums], cycle: Option<f64>) -> Option<Estimate
     let (length, centre, fewest) = match cycle {
         Some(cycle) => {
             let cycles = sums.len() as f64 / cycle;
-            let length = cycle * (cycles / BATCHES).floor().max(1.0).max((least / cycle).ceil());
+            let length =
+                cycle * (cycles / BATCHES_OF_SEVERAL).floor().max(1.0).max((least / cycle).ceil());
             let length = length.round() as usize;
             (length, Batches::of(&running, length)?.centre(), CYCLES_MIN)
         }

@@ -5,7 +5,7 @@
 //! [cycles](crate::Cycles), so that waves of collection, which come for ever, are no change:
 //!
 //! - with fewer than three cycles of collection there is no verdict: a run that uses up free space,
-//!   or has seen one wave, does not show what comes next;
+//!   or has seen one wave, does not show what comes next. If cycles are not regular, six are needed;
 //! - a line through the batches must not rise or fall, and no split may divide them into two parts
 //!   of different means (Quandt, Tests of the hypothesis that a linear regression system obeys two
 //!   separate regimes, Journal of the American Statistical Association 55, 1960), beyond what their
@@ -31,6 +31,10 @@ pub const COUNT_MIN: f64 = 50.0;
 
 /// Fewest cycles of collection: one may be the first or the last of its kind.
 const CYCLES_MIN: f64 = 3.0;
+
+/// The same if they are not regular. Then batches differ in their share of cycles, and fewer of them than
+/// the tests need say nothing of a trend.
+const IRREGULAR_MIN: f64 = TESTED_MIN as f64;
 
 /// Fewest cycles, and fewest batches, after a beginning that was left out.
 const CYCLES_AFTER_CUT: f64 = 10.0;
@@ -91,6 +95,8 @@ pub enum Reason {
     TooFewCycles {
         /// Number of cycles.
         cycles: f64,
+        /// Number that is needed.
+        needed: f64,
     },
     /// The line that fits the batches rises or falls.
     Drift {
@@ -198,10 +204,8 @@ fn judged(course: Course<'_>, least: usize) -> Result<Flat, Reason> {
         return Err(Reason::TooShort);
     }
     let cycles = Cycles::find(course.figure, course.space);
-    if let Some(cycles) = cycles.count
-        && cycles < CYCLES_MIN
-    {
-        return Err(Reason::TooFewCycles { cycles });
+    if let Some(count) = cycles.count {
+        enough(count, cycles.length.is_some())?;
     }
     let edges = edges(course.figure.len(), cycles);
     let batches = Batches::new(course.figure, &edges);
@@ -212,6 +216,14 @@ fn judged(course: Course<'_>, least: usize) -> Result<Flat, Reason> {
         of_cause.map_err(|reason| Reason::Cause(Box::new(reason)))?;
     }
     Ok(Flat { batches, cycles: cycles.count })
+}
+
+/// Fails with too few cycles of collection.
+fn enough(cycles: f64, are_regular: bool) -> Result<(), Reason> {
+    let least = if are_regular { CYCLES_MIN } else { IRREGULAR_MIN };
+    // One that has hardly any may turn out to be regular.
+    let needed = if cycles < CYCLES_MIN { CYCLES_MIN } else { least };
+    if cycles < needed { Err(Reason::TooFewCycles { cycles, needed }) } else { Ok(()) }
 }
 
 /// Edges of batches: of whole cycles if they are regular, so that the last one is complete. Else

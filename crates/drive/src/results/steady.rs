@@ -15,8 +15,9 @@ use metrics::{
 use serde_json::{Value, json};
 use settings::{counted, each};
 
-/// Cycles of collection that a run should have: three for a verdict, and a part of one at each end.
-const CYCLES: f64 = 4.0;
+/// Cycles of collection that a run should have beside those that a verdict needs: a part of one at each
+/// end.
+const CYCLES_MORE: f64 = 1.0;
 
 /// The same after a beginning that is not steady.
 const CYCLES_AFTER_CUT: f64 = 11.0;
@@ -204,7 +205,7 @@ impl<'a> Steadiness<'a> {
         let shown = figure.shown;
         match reason {
             Reason::TooShort => self.too_short(figure, observed),
-            Reason::TooFewCycles { cycles } => self.too_few(*cycles, observed),
+            Reason::TooFewCycles { cycles, needed } => self.too_few(*cycles, *needed, observed),
             Reason::Drift { before, after } => {
                 let verb = if after > before { "rises" } else { "falls" };
                 format!("it {verb} from {} to {}", shown(before.max(0.0)), shown(after.max(0.0)))
@@ -250,7 +251,7 @@ impl<'a> Steadiness<'a> {
         )
     }
 
-    fn too_few(&self, cycles: f64, observed: &Observed) -> String {
+    fn too_few(&self, cycles: f64, needed: f64, observed: &Observed) -> String {
         if observed.erases().sum::<u64>() == 0 {
             return format!(
                 "hosts used up free space and no block was erased, so there was no GC cycle, and 3 are \
@@ -259,7 +260,10 @@ impl<'a> Steadiness<'a> {
             );
         }
         let length = duration(self.span(observed, 0).as_ns() as f64 / cycles);
-        format!("the counted time has {cycles:.1} GC cycles of about {length}, and 3 are needed")
+        let why = if needed > 3.0 { " that are not regular" } else { "" };
+        format!(
+            "the counted time has {cycles:.1} GC cycles of about {length}{why}, and {needed} are needed"
+        )
     }
 
     /// Time for which the free blocks last, at the rate at which space was used.
@@ -275,8 +279,8 @@ impl<'a> Steadiness<'a> {
         let counted = self.span(observed, 0);
         let of = |ns: f64| Span::from_ns(ns as u64);
         match reason {
-            Reason::TooFewCycles { cycles } if observed.erases().sum::<u64>() > 0 => {
-                Some(begin + of(counted.as_ns() as f64 / cycles * CYCLES))
+            Reason::TooFewCycles { cycles, needed } if observed.erases().sum::<u64>() > 0 => {
+                Some(begin + of(counted.as_ns() as f64 / cycles * (needed + CYCLES_MORE)))
             }
             Reason::Spread { batches, .. } => {
                 Some(begin + of(counted.as_ns() as f64 / *batches as f64 * CYCLES_AFTER_CUT))

@@ -153,14 +153,36 @@ fn one_wave_is_not_enough() {
         false => made.push(80.0, 40.0, 1.0, 0.0, 0.0),
     });
     // 600 are used, and free space rises by 400 and falls by as much.
-    assert_eq!(made.reason(), Reason::TooFewCycles { cycles: 1.5 });
+    assert_eq!(made.reason(), Reason::TooFewCycles { cycles: 1.5, needed: 3.0 });
 }
 
 #[test]
 fn space_that_is_never_regained_is_no_cycle() {
     let mut made = Made::default();
     (0..600).for_each(|_| made.push(80.0, 40.0, 1.0, 0.0, 0.0));
-    assert_eq!(made.reason(), Reason::TooFewCycles { cycles: 1.0 });
+    assert_eq!(made.reason(), Reason::TooFewCycles { cycles: 1.0, needed: 3.0 });
+}
+
+/// Five cycles whose lengths differ up to threefold have no common length. Seven of them are enough.
+#[test]
+fn irregular_cycles_must_be_more() {
+    let of = |lengths: &[u32]| {
+        let mut made = Made::default();
+        for length in lengths {
+            // Hosts use 60 units evenly, and all of them are regained at the end.
+            for at in 1..=*length {
+                let erased = if at == *length { 60.0 } else { 0.0 };
+                made.push(80.0, 40.0, 60.0 / f64::from(*length), 0.0, erased);
+            }
+        }
+        made
+    };
+    let few = of(&[60, 130, 40, 110, 80]);
+    let Reason::TooFewCycles { cycles, needed } = few.reason() else {
+        panic!("{:?}", few.reason())
+    };
+    assert!((4.9..5.3).contains(&cycles) && needed == 6.0, "{cycles} of {needed}");
+    assert_eq!(of(&[60, 130, 40, 110, 80, 50, 120]).verdict(), Verdict::Steady { from: 0 });
 }
 
 /// Noise about a level in each interval.
