@@ -82,7 +82,7 @@ class Load(NamedTuple):
     short_ms: int
     precondition: dict[str, Any] = AGED
     trace: str | None = None
-    """Kind of a trace that is made for each seed."""
+    """Kind of a trace that is made for the run."""
 
     def experiment(self, seed: int, times: int, folder: Path) -> fs.Experiment:
         """Return the experiment of a seed, so many short runs long."""
@@ -139,7 +139,7 @@ STATIONARY = {
                 size=[{"size": "4 KiB", "share": "80 %"}, {"size": "64 KiB", "share": "20 %"}],
             )
         ],
-        1_500,
+        8_000,
         2_000,
     ),
     "whole-collections": Load(
@@ -148,12 +148,12 @@ STATIONARY = {
         5_000,
         9_800,
     ),
-    "continuous": Load(drive(gc=CONTINUOUS), [host(reads="70 %", queue_depth=8)], 1_500, 1_700),
+    "continuous": Load(drive(gc=CONTINUOUS), [host(reads="70 %", queue_depth=8)], 8_000, 1_700),
     "trace": Load(
         drive(),
-        [host(trace={"mode": "open", "repeat": 80, "spread": "uniform"})],
-        3_000,
-        5_200,
+        [host(trace={"mode": "open", "repeat": 145, "spread": "uniform"})],
+        8_000,
+        9_000,
         trace="busy-and-idle",
     ),
 }
@@ -202,9 +202,9 @@ UNITS = 150_000
 """Mapping units that traces use."""
 
 
-def busy_and_idle(file: Path, seed: int) -> None:
-    """Write a trace of 700 ms: a busy time and a quieter one, in which requests differ."""
-    draw, rows, now = random.Random(seed), [], 0.0
+def busy_and_idle(file: Path, _: int) -> None:
+    """Write a trace of 700 ms, the same for all seeds: a busy time and a quieter one."""
+    draw, rows, now = random.Random(1), [], 0.0
     while now < 700_000:
         busy = now < 250_000
         now += draw.expovariate(1 / (25 if busy else 90))
@@ -269,12 +269,13 @@ def row_of(name: str, kind: str, short: list[Run], long: list[Run]) -> dict[str,
     """
     estimates = [run.means[kind] for run in short]
     truths = [run.means[kind][0] for run in long]
-    wide = statistics.fmean(run.means[kind][1] or math.nan for run in long) * math.sqrt(TIMES)
+    halves = [half for run in long if (half := run.means[kind][1]) is not None]
+    wide = statistics.fmean(halves) * math.sqrt(TIMES)
     inside = [
         [half is not None and abs(mean - truth) <= half for truth in truths]
         for mean, half in estimates
     ]
-    ratios = [half / wide for _, half in estimates if half is not None]
+    ratios = [half / wide if wide else 1.0 for _, half in estimates if half is not None]
     return {
         "load": name,
         "kind": kind,
@@ -282,7 +283,9 @@ def row_of(name: str, kind: str, short: list[Run], long: list[Run]) -> dict[str,
         "cycles": statistics.median(run.cycles or math.nan for run in short),
         "covered": share([hit for hits in inside for hit in hits]),
         "covered_own": share([hits[at] for at, hits in enumerate(inside[: len(long)])]),
-        "half_width": statistics.median((half or math.nan) / mean for mean, half in estimates),
+        "half_width": statistics.median(
+            (math.nan if half is None else half) / mean for mean, half in estimates
+        ),
         "ratio": statistics.fmean(ratios) if ratios else math.nan,
         "steady": share([run.steady["latency"] for run in short]),
         "steady_long": share([run.steady["latency"] for run in long]),

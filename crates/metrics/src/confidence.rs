@@ -27,8 +27,11 @@ const BATCHES_OF_SEVERAL: f64 = 10.0;
 const CYCLES_MIN: f64 = 3.0;
 const BATCHES_MIN: f64 = 5.0;
 
-/// Greatest resemblance of neighbouring cycles that widens an interval.
+/// Greatest resemblance of neighbouring batches that widens an interval, and greatest opposition that
+/// narrows it. A sum of stretches of which each ends where the next begins has neighbours with a
+/// correlation of -1/2, and none can have less in all of a long row.
 const RESEMBLANCE_MOST: f64 = 0.8;
+const OPPOSITION_MOST: f64 = 0.5;
 
 /// Least mean number of samples in a batch.
 const SAMPLES_MIN: f64 = 5.0;
@@ -52,17 +55,17 @@ pub fn estimate(all: Sums, sums: &[Sums], cycle: Option<f64>) -> Option<Estimate
     let samples = running[sums.len()].count;
     let mean = all.mean();
     let least = SAMPLES_MIN * sums.len() as f64 / samples;
-    let (length, centre, fewest) = match cycle {
+    let (length, several, centre, fewest) = match cycle {
         Some(cycle) => {
             let cycles = sums.len() as f64 / cycle;
-            let length =
-                cycle * (cycles / BATCHES_OF_SEVERAL).floor().max(1.0).max((least / cycle).ceil());
-            let length = length.round() as usize;
-            (length, Batches::of(&running, length)?.centre(), CYCLES_MIN)
+            let several =
+                (cycles / BATCHES_OF_SEVERAL).floor().max(1.0).max((least / cycle).ceil());
+            let length = (several * cycle).round() as usize;
+            (length, several, Batches::of(&running, length)?.centre(), CYCLES_MIN)
         }
         None => {
             let length = (sums.len() as f64 / BATCHES).max(least).ceil() as usize;
-            (length, running[sums.len()].mean(), BATCHES_MIN)
+            (length, 1.0, running[sums.len()].mean(), BATCHES_MIN)
         }
     };
     let batches = Batches::of(&running, length)?;
@@ -72,7 +75,9 @@ pub fn estimate(all: Sums, sums: &[Sums], cycle: Option<f64>) -> Option<Estimate
     }
     let mut variance = batches.variance_of_mean(centre);
     if cycle.is_some() {
-        variance *= batches.widening(centre);
+        // Few cycles seem to oppose each other by chance.
+        let opposition = if several > 1.0 { OPPOSITION_MOST } else { 0.0 };
+        variance *= batches.widening(centre, opposition);
     }
     // If batches depend on their neighbours, those twice as long show more of it.
     if count >= 2.0 * CYCLES_MIN
@@ -132,8 +137,9 @@ impl<'a> Batches<'a> {
     /// in which each batch is `r` times the one before, plus noise.
     ///
     /// Few batches hide such a memory: their own mean takes a part of it, so that independent ones
-    /// seem to be opposed by about one over their number. Twice that is added to what is found.
-    fn widening(&self, centre: f64) -> f64 {
+    /// seem to be opposed by about one over their number. Twice that is added to what is found. An
+    /// opposition counts up to `opposition`.
+    fn widening(&self, centre: f64, opposition: f64) -> f64 {
         let excess: Vec<f64> =
             self.sums().map(|batch| batch.total - centre * batch.count).collect();
         let squares: f64 = excess.iter().map(|of| of * of).sum();
@@ -143,7 +149,7 @@ impl<'a> Batches<'a> {
         let later = &excess[self.length..];
         let products: f64 = excess.iter().zip(later).map(|(one, other)| one * other).sum();
         let found = (products / later.len() as f64) / (squares / excess.len() as f64);
-        let resemblance = (found + 2.0 / self.number()).clamp(0.0, RESEMBLANCE_MOST);
+        let resemblance = (found + 2.0 / self.number()).clamp(-opposition, RESEMBLANCE_MOST);
         (1.0 + resemblance) / (1.0 - resemblance)
     }
 

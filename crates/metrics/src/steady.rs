@@ -57,8 +57,10 @@ const ROUNDS: usize = 7;
 /// than [`BATCHES_AFTER_CUT`].
 const TESTED_MIN: usize = 6;
 
-/// Chance of calling a steady run unsteady, shared by the line and the split.
-const MISTAKE: f64 = 0.02;
+/// Chances of calling a steady run unsteady, by the line and by the split. The line has the greater one:
+/// what goes on changing is worse than a step that is over.
+const MISTAKE_OF_LINE: f64 = 0.02;
+const MISTAKE_OF_SPLIT: f64 = 0.01;
 
 /// Change, as a share, that is accepted in the figure, and in write amplification if the figure is
 /// another one.
@@ -358,12 +360,12 @@ impl Batches {
         };
         let values: Vec<f64> = self.means.iter().map(scaled).collect();
         let line = Line::through(&values);
-        if line.rise.abs() > accepted && line.chance(&values) < MISTAKE / 2.0 {
+        if line.rise.abs() > accepted && line.chance(&values) < MISTAKE_OF_LINE {
             let line = Line::through(&self.means);
             return Err(Reason::Drift { before: line.begin(), after: line.end() });
         }
         let split = Split::best(&values, least);
-        if split.change.abs() > accepted && split.chance(&values, least) < MISTAKE / 2.0 {
+        if split.change.abs() > accepted && split.chance(&values, least) < MISTAKE_OF_SPLIT {
             let mean = |part: &[f64]| part.iter().sum::<f64>() / part.len() as f64;
             return Err(Reason::Step {
                 from: self.begins[split.at],

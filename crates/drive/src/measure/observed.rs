@@ -1,7 +1,7 @@
 //! The course of what was counted: readings of the counters of requests and of the flash, from the
 //! end of the warm-up on. They tell if figures are steady, and how far means can be trusted.
 
-use super::{InitiatorStats, KindStats};
+use super::requests::{InitiatorStats, KindStats};
 use engine::{Instant, Span};
 use ftl::{Source, Tally};
 use host::Kind;
@@ -59,7 +59,7 @@ impl Observed {
     }
 
     /// Number of intervals between readings.
-    pub fn len(&self) -> usize {
+    pub fn intervals(&self) -> usize {
         self.readings.len()
     }
     /// The beginning of an interval, or the end of the last.
@@ -116,13 +116,14 @@ impl Observed {
 
     /// Blocks erased until a moment, and in all.
     pub fn erases_until(&self, moment: Instant) -> [u64; 2] {
-        let until = (0..self.len()).take_while(|interval| self.moment(interval + 1) <= moment);
+        let until =
+            (0..self.intervals()).take_while(|interval| self.moment(interval + 1) <= moment);
         let erases: Vec<u64> = self.erases().collect();
         [until.map(|interval| erases[interval]).sum(), erases.iter().sum()]
     }
 
     fn sums(&self, totals: &[usize], counts: &[usize]) -> Vec<Sums> {
-        let mut sums = vec![Sums::default(); self.len()];
+        let mut sums = vec![Sums::default(); self.intervals()];
         for counter in totals {
             sums.iter_mut()
                 .zip(self.readings.growth(*counter))

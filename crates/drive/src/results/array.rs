@@ -58,10 +58,7 @@ pub fn summary(
         "windows": Value::Null,
         "array": of_array(run, experiment, &checked.layout),
         "wear": wear(&drives, &experiment.drive.nand, measured),
-        "utilisation": {
-            "units": spread(&measured.unit_utilisation()),
-            "channels": spread(&measured.channel_utilisation()),
-        },
+        "utilisation": super::utilisation(measured, false),
         "steady_state": steady,
         "cycles": steadiness.cycles(),
         "worn_out_bytes": Value::Null,

@@ -166,12 +166,12 @@ impl<'a> Steadiness<'a> {
     }
 
     fn span(&self, observed: &Observed, from: usize) -> Span {
-        observed.moment(observed.len()) - observed.moment(from)
+        observed.moment(observed.intervals()) - observed.moment(from)
     }
 
     /// Mean length of an interval in nanoseconds.
     fn interval(&self, observed: &Observed) -> f64 {
-        self.span(observed, 0).as_ns() as f64 / observed.len() as f64
+        self.span(observed, 0).as_ns() as f64 / observed.intervals() as f64
     }
 
     fn verdict(&self, verdict: &Verdict, figure: Figure) -> Value {

@@ -1,7 +1,7 @@
 //! Figures that follow from queueing theory and from the theory of cleaning, and a naive loop that
 //! shares no code with the firmware.
 
-use crate::common::{Override, Table, experiment, run_fast, set, stats};
+use crate::common::{Override, Table, experiment, run_fast, set};
 use floor::{Naive, OpenBlocks, naive_write_amplification};
 use ftl::Source;
 use host::Kind;
