@@ -2,6 +2,7 @@
 //! whole queue may wait for one of them.
 
 use super::Device;
+use super::ids::RequestId;
 use super::request::Touches;
 use engine::Span;
 use ftl::{Lpn, SetId};
@@ -24,14 +25,24 @@ impl Device {
         bins.flat_map(groups).flat_map(|group| flash.units_of(group)).collect()
     }
 
-    /// The groups of units that hold the data of a read and of all commands with this tag that have not
-    /// completed; `None` if one of them is no read.
-    pub fn groups_of_reads(&self, command: Command, tag: u32) -> Option<BTreeSet<GroupId>> {
-        let requests = self.port.requests.ids().into_iter().map(|id| &self.port.requests[id]);
-        let others = requests.filter(|request| request.tag == tag).map(|request| request.command);
-        let all: Vec<Command> = others.chain([command]).collect();
-        let are_reads = all.iter().all(|command| command.kind == Kind::Read);
-        are_reads.then(|| all.into_iter().flat_map(|command| self.groups_of(command)).collect())
+    /// True if `command` and all commands with this tag that have not completed are reads, and the data of
+    /// all of them lie in one group of units.
+    pub fn read_one_group(&self, command: Command, tag: u32) -> bool {
+        let mut group = None;
+        // Mostly a few commands show that there are several groups.
+        let is_there = |command: Command, group: &mut Option<GroupId>| {
+            let is_same = |of| *group.get_or_insert(of) == of;
+            command.kind == Kind::Read && self.groups_of(command).all(is_same)
+        };
+        let requests = &self.port.requests;
+        let is_other = |id: &RequestId| requests[*id].tag == tag;
+        is_there(command, &mut group)
+            && requests
+                .ids()
+                .into_iter()
+                .filter(is_other)
+                .all(|id| is_there(requests[id].command, &mut group))
+            && group.is_some()
     }
 
     /// The groups of units that hold the data of a range.

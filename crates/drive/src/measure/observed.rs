@@ -31,16 +31,19 @@ const ERASES: usize = 3;
 #[derive(Clone, Debug)]
 pub struct Observed {
     readings: Readings,
+    /// The counters at the last reading.
+    counters: Vec<u64>,
 }
 
 impl Observed {
     /// The first reading, at the moment at which counting begins.
     pub fn new(begin: Instant, tally: &Tally, initiators: &[InitiatorStats]) -> Self {
-        let counters = counters(tally, initiators);
+        let mut counters = Vec::new();
+        read(&mut counters, tally, initiators);
         let most = (COUNTERS / counters.len()).clamp(64, READINGS);
         // A power of two, since readings are dropped by half.
         let most = 1 << most.ilog2();
-        Self { readings: Readings::new(begin, WIDTH, most, &counters) }
+        Self { readings: Readings::new(begin, WIDTH, most, &counters), counters }
     }
 
     /// The moment of the next reading.
@@ -50,12 +53,14 @@ impl Observed {
 
     /// Takes the readings that are due by `now`.
     pub fn take(&mut self, now: Instant, tally: &Tally, initiators: &[InitiatorStats]) {
-        self.readings.take(now, &counters(tally, initiators));
+        read(&mut self.counters, tally, initiators);
+        self.readings.take(now, &self.counters);
     }
 
     /// Takes the last reading.
     pub fn finish(&mut self, now: Instant, tally: &Tally, initiators: &[InitiatorStats]) {
-        self.readings.finish(now, &counters(tally, initiators));
+        read(&mut self.counters, tally, initiators);
+        self.readings.finish(now, &self.counters);
     }
 
     /// Number of intervals between readings.
@@ -142,18 +147,17 @@ fn counter_of(initiator: usize, kind: Kind) -> usize {
     FLASH + 2 * (initiator * Kind::ALL.len() + kind.index())
 }
 
-fn counters(tally: &Tally, initiators: &[InitiatorStats]) -> Vec<u64> {
-    let units = |source: Source| tally.units[source as usize];
-    let programmed = tally.units.iter().sum();
-    let mut counters = vec![0; FLASH];
-    counters[HOST] = units(Source::Host);
-    counters[MOVED] = units(Source::Gc);
-    counters[PROGRAMMED] = programmed;
+/// Reads the counters.
+fn read(counters: &mut Vec<u64>, tally: &Tally, initiators: &[InitiatorStats]) {
+    counters.clear();
+    counters.resize(FLASH, 0);
+    counters[HOST] = tally.units[Source::Host as usize];
+    counters[MOVED] = tally.units[Source::Gc as usize];
+    counters[PROGRAMMED] = tally.units.iter().sum();
     counters[ERASES] = tally.erases;
-    let of = |stats: &Option<Box<KindStats>>| {
+    for kind in initiators.iter().flat_map(|stats| &stats.kinds) {
         // Sums of 2^64 ns take 584 years of waiting.
-        stats.as_ref().map_or([0, 0], |of| [of.latency.count(), of.latency.sum_ns() as u64])
-    };
-    counters.extend(initiators.iter().flat_map(|stats| stats.kinds.iter()).flat_map(of));
-    counters
+        let of = |of: &KindStats| [of.latency.count(), of.latency.sum_ns() as u64];
+        counters.extend_from_slice(&kind.as_deref().map_or([0, 0], of));
+    }
 }

@@ -169,8 +169,8 @@ impl Run {
         let blame = self.device.blame(completion.id);
         let initiator = &self.initiators[completion.tag as usize];
         let Some(stood) = initiator.standstill(pause, blame) else { return };
-        let groups = || self.device.groups_of_reads(completion.command, completion.tag);
-        let is_behind_one = stood.is_on_flash && groups().is_some_and(|groups| groups.len() == 1);
+        let is_behind_one =
+            stood.is_on_flash && self.device.read_one_group(completion.command, completion.tag);
         self.measured.note_standstill(completion, (stood, is_behind_one), blame);
     }
 
