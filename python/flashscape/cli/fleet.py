@@ -12,6 +12,7 @@ from flashscape.cli import documents, options, show
 
 if TYPE_CHECKING:
     from flashscape.fleet import Fleet
+    from flashscape.fleet.reading import Options
     from flashscape.fleet.wanted import Wanted
 
 
@@ -86,16 +87,11 @@ def command(
     flashscape fleet mine.toml --drives 64 --age 0..25% --fanout 1,10,100
     flashscape run mine.toml --set clone.number=17
     """  # noqa: D301 - click wants the character itself
-    given: dict[str, object] = {
-        "drives": drives,
-        "age": age,
-        "fanout": fanout,
-        "stages": stages,
-        "queries": queries,
-        "slow_above": slow_above,
-    }
+    from flashscape.fleet.reading import Options
+
+    given = Options(drives, age, fanout, stages, queries, slow_above)
     if results is not None:
-        _refuse_with_show(file, *given.values(), jobs, cluster, dry_run, out, quiet, overrides)
+        _refuse_with_show(file, *given, jobs, cluster, dry_run, out, quiet, overrides)
         return _show_again(results, document, force=force, plot=plot)
     if file is None:
         raise click.UsageError("name an experiment or a fleet file, or results to --show")
@@ -170,7 +166,7 @@ def _show_again(results: Path, document: Path | None, *, force: bool, plot: bool
 def _list(
     file: Path,
     overrides: tuple[tuple[str, str], ...],
-    given: dict[str, object],
+    given: Options,
     out: Path | None,
     jobs: int | None,
 ) -> int:

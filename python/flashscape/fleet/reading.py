@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from flashscape import toml
 from flashscape.errors import ConfigError, unread
@@ -26,8 +26,21 @@ _KEYS = ("title", "base", "set", TABLE)
 _OF_FLEET = ("drives", "age", "fanout")
 _OF_FANOUT = ("reads", "stages", "queries", "slow_above")
 
-Options = dict[str, Any]
-"""Values that are given beside a file, by the keys of the fleet; None if one is not given."""
+
+class Options(NamedTuple):
+    """Values of a fleet, from its file or beside it; None if one is not given."""
+
+    drives: Any = None
+    age: Any = None
+    fanout: Any = None
+    stages: Any = None
+    queries: Any = None
+    slow_above: Any = None
+
+    @property
+    def given(self) -> dict[str, Any]:
+        """The values that are given, by name."""
+        return {key: value for key, value in self._asdict().items() if value is not None}
 
 
 def of_values(
@@ -66,16 +79,15 @@ def of_file(path: str | PathLike[str], overrides: Overrides, options: Options) -
         common = {each.path: each.value for each in sweeps.settings_of(raw, reading)}
         base = base.over(common).over(overrides)
     given = _of_table(raw.get(TABLE, {}), reading)
-    beside = {key for key, value in options.items() if value is not None}
-    return _wanted(base, title, _over(given, options), reading, f"{TABLE}.", beside)
+    beside = options.given
+    return _wanted(base, title, given._replace(**beside), reading, f"{TABLE}.", beside)
 
 
 def _of_table(table: Any, reading: Reading) -> Options:
     """Return the values of the table of a fleet file, by the names of options."""
-    found: Options = {}
     if not isinstance(table, dict):
         reading.fault(TABLE, f"{table!r} is not a table")
-        return found
+        return Options()
     fanout = table.get("fanout", {})
     for key in table:
         if key not in _OF_FLEET:
@@ -86,17 +98,16 @@ def _of_table(table: Any, reading: Reading) -> Options:
     for key in fanout:
         if key not in _OF_FANOUT:
             reading.fault(f"{TABLE}.fanout.{key}", _unknown(key, _OF_FANOUT))
-    found |= {key: table.get(key) for key in ("drives", "age")}
-    found["fanout"] = fanout.get("reads")
-    found |= {key: fanout.get(key) for key in ("stages", "queries", "slow_above")}
-    if "fanout" in table and found["fanout"] is None:
+    if "fanout" in table and fanout.get("reads") is None:
         reading.fault(f"{TABLE}.fanout.reads", "missing; write reads = [1, 10, 100]")
-    return found
-
-
-def _over(given: Options, options: Options) -> Options:
-    """Return the values of a file, replaced by those that are given beside it."""
-    return given | {key: value for key, value in options.items() if value is not None}
+    return Options(
+        table.get("drives"),
+        table.get("age"),
+        fanout.get("reads"),
+        fanout.get("stages"),
+        fanout.get("queries"),
+        fanout.get("slow_above"),
+    )
 
 
 _OPTION_OF = {
@@ -120,7 +131,7 @@ def _wanted(
         is_beside = _OPTION_OF.get(key, key) in beside
         reading.fault(key if is_beside else f"{above}{key}", message)
 
-    count = given.get("drives")
+    count = given.drives
     if count is None:
         fault("drives", "missing; write the number of drives (--drives N)")
         count = 1
@@ -129,14 +140,8 @@ def _wanted(
         file=reading.file,
         title=title,
         drives=wanted.drives(count, fault),
-        age=wanted.age(given.get("age"), fault),
-        queries=wanted.queries(
-            given.get("fanout"),
-            given.get("stages"),
-            given.get("queries"),
-            given.get("slow_above"),
-            fault,
-        ),
+        age=wanted.age(given.age, fault),
+        queries=wanted.queries(given.fanout, given.stages, given.queries, given.slow_above, fault),
     )
     refuse(reading, None)
     return fleet

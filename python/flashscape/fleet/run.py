@@ -70,14 +70,7 @@ def fleet(
     ... # doctest: +SKIP
     >>> fleet.latency("read").p99_9, fleet.fanout.rows   # doctest: +SKIP
     """
-    options: reading.Options = {
-        "drives": drives,
-        "age": age,
-        "fanout": fanout,
-        "stages": stages,
-        "queries": queries,
-        "slow_above": slow_above,
-    }
+    options = reading.Options(drives, age, fanout, stages, queries, slow_above)
     wanted = reading.of_values(base, options)
     return run_fleet(wanted, out=out, jobs=jobs, cluster=cluster, progress=progress)
 
@@ -102,14 +95,7 @@ def fleet_file(
 
     ``overrides`` change the experiment, and the other arguments the table ``[fleet]``.
     """
-    options: reading.Options = {
-        "drives": drives,
-        "age": age,
-        "fanout": fanout,
-        "stages": stages,
-        "queries": queries,
-        "slow_above": slow_above,
-    }
+    options = reading.Options(drives, age, fanout, stages, queries, slow_above)
     wanted = reading.of_file(path, overrides, options)
     return run_fleet(wanted, out=out, jobs=jobs, cluster=cluster, progress=progress)
 
