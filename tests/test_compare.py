@@ -1152,6 +1152,13 @@ def test_seeds_and_names_are_checked_before_anything_runs(config, tmp_path):
     refused("names: 1 for 2 sides", config, config, names=["a"])
     refused("names: 3 for 2 sides", config, config, names=["a", "b", "c"])
     refused("names: 0 for 2 sides", config, config, names=[])
+    refused("names: a name is missing", config, config, names=["a", ""])
+    refused(
+        "names: 'a' is given twice, so a would not tell the sides apart",
+        config,
+        config,
+        names=["a", "a"],
+    )
     refused("names: 'ab' is not a list", config, config, names="ab")
     refused("names: .* is not a list of texts", config, config, names=["a", 2])
 

@@ -53,6 +53,7 @@ SHOWN_BY = {
     "reproduce": ["reproduce"],
     "result.py": [],
     "run.py": ["run", "replay"],
+    "sides.py": ["compare"],
     "sweep/worker.py": ["sweep", "fleet", "lifetime", "compare", "act", "reproduce"],
     "trace.py": ["trace convert", "trace describe", "trace imitate"],
 }

@@ -42,6 +42,7 @@ FACE = {
     "requests",
     "result",
     "run",
+    "sides",
     "snapshot",
     "spelling",
     "sweep",

@@ -152,6 +152,10 @@ def test_lives_are_not_compared_with_runs(flashscape, config, tmp_path):
     assert "broken/lifetime.json: is damaged, or of another version" in broken.err
     with pytest.raises(fs.ConfigError, match="names: 1 for 2 lives"):
         fs.compare_lifetimes(life(1, 2.0), life(1, 2.0), names=["one"])
+    with pytest.raises(
+        fs.ConfigError, match="names: 'one' is given twice, so one would not tell the lives apart"
+    ):
+        fs.compare_lifetimes(life(1, 2.0), life(1, 2.0), names=["one", "one"])
 
 
 def test_the_picture_of_a_life_without_bit_errors_has_bytes_and_sources():

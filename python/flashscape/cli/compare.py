@@ -15,9 +15,15 @@ from flashscape.compare.picture import why_not
 from flashscape.errors import ConfigError
 from flashscape.experiment import Experiment
 from flashscape.result import Result
+from flashscape.sides import checked_names
 
 if TYPE_CHECKING:
     from flashscape.compare import Comparison, Pairs
+
+
+def _names(_: click.Context, __: click.Parameter, text: str | None) -> list[str] | None:
+    """Split ``old,new``."""
+    return None if text is None else [name.strip() for name in text.split(",")]
 
 
 @click.command("compare", cls=documents.Command)
@@ -33,6 +39,7 @@ if TYPE_CHECKING:
 @options.overrides
 @click.option(
     "--names",
+    callback=_names,
     metavar="OLD,NEW",
     help="What the output calls the sides, instead of A and B.",
 )
@@ -89,7 +96,7 @@ def command(
     sides: tuple[str, ...],
     varied: tuple[tuple[str, str], ...],
     overrides: tuple[tuple[str, str], ...],
-    names: str | None,
+    names: list[str] | None,
     pairs: Pairs,
     seeds: int,
     alpha: float,
@@ -120,7 +127,7 @@ def command(
     if compare_lives.are_lives(sides):
         compare_lives.compare(
             sides,
-            None if names is None else _names(names, len(sides)),
+            names,
             _given(),
             out=out,
             plot=plot,
@@ -131,7 +138,7 @@ def command(
         return
     named = _sides(sides, overrides, varied, again=seeds > 1)
     given = list(named.values())
-    called = list(named) if names is None else _names(names, len(given))
+    called = list(named) if names is None else checked_names(names, len(given))
     read = [] if document is None else inputs(given)
     with documents.claimed(document, read, force=force) as written:
         comparison = compare_sides(
@@ -166,18 +173,6 @@ def _given() -> list[str]:
         if option.name not in of_both
         and context.get_parameter_source(option.name or "") is ParameterSource.COMMANDLINE
     ]
-
-
-def _names(text: str, sides: int) -> list[str]:
-    """Split ``old,new``; raise ConfigError if there is not one name for each side."""
-    names = [name.strip() for name in text.split(",")]
-    if not all(names):
-        raise ConfigError(f"--names {text}: a name is missing")
-    if len(names) != sides:
-        raise ConfigError(f"--names {text}: {len(names)} for {sides} sides; give one to each")
-    if double := [name for name in names if names.count(name) > 1]:
-        raise ConfigError(f"--names {text}: {double[0]} would not tell the sides apart")
-    return names
 
 
 def _sides(

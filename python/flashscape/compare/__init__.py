@@ -19,6 +19,7 @@ from flashscape.errors import ConfigError
 from flashscape.experiment import Experiment
 from flashscape.latency import KINDS
 from flashscape.result import Result
+from flashscape.sides import checked_names
 from flashscape.sweep import Lines, SilentSweep, executing
 from flashscape.together import ALL
 
@@ -89,7 +90,7 @@ def compare(
     """
     given = [side_of(each, again=seeds > 1) for each in (a, b, *others)]
     return compare_sides(
-        _names(names, given),
+        [_name(each) for each in given] if names is None else checked_names(names, len(given)),
         given,
         Options(seeds, alpha, least, pairs, percentiles, figures),
         is_named=names is not None,
@@ -194,20 +195,6 @@ def _name(side: Experiment | Result) -> str:
     if isinstance(side, Experiment):
         return side.title
     return str(side.summary["title"] if side.folder is None else side.folder)
-
-
-def _names(names: Sequence[str] | None, given: Sequence[Experiment | Result]) -> list[str]:
-    if names is None:
-        return [_name(each) for each in given]
-    if isinstance(names, str) or not all(isinstance(name, str) for name in names):
-        raise ConfigError(f"names: {names!r} is not a list of texts")
-    if len(names) != len(given):
-        raise ConfigError(f"names: {len(names)} for {len(given)} sides; give one to each")
-    if double := [name for name in names if list(names).count(name) > 1]:
-        raise ConfigError(
-            f"names: {double[0]!r} is given twice, and would not tell the sides apart"
-        )
-    return list(names)
 
 
 def _groups(given: Sequence[Experiment | Result]) -> wanted.Groups:

@@ -14,6 +14,7 @@ from flashscape.errors import ConfigError, OutputError, unread
 from flashscape.lifetime import picture, projection
 from flashscape.lifetime.result import DOCUMENT, Lifetime
 from flashscape.output import Directory
+from flashscape.sides import checked_names
 from flashscape.version import __version__
 
 if TYPE_CHECKING:
@@ -218,8 +219,8 @@ def compare_lifetimes(
             life.conditions.title if isinstance(each, Lifetime) else str(each)
             for each, life in zip(given, lives, strict=True)
         ]
-    elif len(names) != len(given):
-        raise ConfigError(f"names: {len(names)} for {len(given)} lives; give one to each")
+    else:
+        names = checked_names(names, len(given), "lives")
     return LifetimeComparison(tuple(names), lives)
 
 
