@@ -6,8 +6,10 @@ import json
 import shutil
 
 import pytest
+from click.testing import CliRunner
 
 import flashscape as fs
+from flashscape.cli import run as command_run
 from test_bad_input import refused
 
 
@@ -35,6 +37,21 @@ def test_a_result_runs_again(ran, flashscape, tmp_path):
     assert f"and {digest} there" in other.out
     assert fs.run(ran).digest == fs.run(str(ran / "summary.json")).digest == digest
     assert flashscape("check", "first").status == 0
+
+
+def test_earlier_results_are_compared_even_if_they_go_while_the_run_lasts(
+    ran, tmp_path, monkeypatch
+):
+    run_and_show = command_run.run_and_show
+
+    def losing(*args, **kwargs):
+        shutil.rmtree(ran)
+        return run_and_show(*args, **kwargs)
+
+    monkeypatch.setattr(command_run, "run_and_show", losing)
+    ended = CliRunner().invoke(command_run.command, [str(ran), "--out", str(tmp_path / "again")])
+    assert ended.exit_code == 0, ended.output
+    assert "to the last bit" in ended.output
 
 
 def test_a_point_of_a_sweep_and_a_run_of_a_comparison_run_again(config, flashscape, tmp_path):

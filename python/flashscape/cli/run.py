@@ -43,17 +43,26 @@ def command(
     if snapshot is not None and not quiet:
         say_replaced(experiment, snapshot)
     printed = Printed(document, percentiles, quiet=quiet)
+    # The run may replace the earlier results.
+    before = _digest_in(file) if again.is_result(file) and not printed.are_tables_off else None
     result = run_and_show(experiment, targets, printed, plot=plot)
-    if again.is_result(file) and not printed.are_tables_off:
-        _say_if_equal(file, result.digest)
+    if before is not None:
+        _say_if_equal(_folder_of(file), before, result.digest)
 
 
-def _say_if_equal(earlier: Path, digest: str) -> None:
-    """Say if the run is the same as the one whose results were named."""
+def _folder_of(results: Path) -> Path:
+    """Return the directory of results that are named by it, or by their summary.json."""
+    return results if results.is_dir() else results.parent
+
+
+def _digest_in(results: Path) -> str:
     from flashscape.result import Result
 
-    folder = earlier if earlier.is_dir() else earlier.parent
-    before = Result.load(folder).digest
+    return Result.load(_folder_of(results)).digest
+
+
+def _say_if_equal(folder: Path, before: str, digest: str) -> None:
+    """Say if the run is the same as the one whose results were named."""
     if digest == before:
         click.echo(f"The run is the same as in {folder}, to the last bit (digest {digest}).")
     else:
