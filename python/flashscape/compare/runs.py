@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -63,7 +64,7 @@ class Runs:
             except OSError as error:
                 raise ConfigError(unread(str(error.filename), error)) from error
 
-    @property
+    @cached_property
     def places(self) -> dict[str, str]:
         """The place of each run, with the key of its inputs."""
         keys = self._named.keys
