@@ -18,6 +18,7 @@ FACE = {
     "catalogue",
     "cluster",
     "compare",
+    "directories",
     "drawing",
     "drive",
     "errors",

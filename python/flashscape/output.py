@@ -8,14 +8,14 @@ import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from flashscape import spelling
+from flashscape import directories, spelling
 from flashscape.errors import OutputError
 from flashscape.locking import Lock, Taken, is_lock
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
 
-SUMMARY = "summary.json"
+SUMMARY = directories.RUN.document
 PICTURE = "tail.svg"
 PARQUET = (".parquet", ".pq")
 """Suffixes of a log of requests."""

@@ -5,25 +5,22 @@ from __future__ import annotations
 import json
 import shlex
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from flashscape import drawing, output, toml
+from flashscape import directories, drawing, output, toml
 from flashscape.arguments import checks_arguments
 from flashscape.compare import kept
 from flashscape.compare import picture as overlay
-from flashscape.compare.comparison import DOCUMENT
 from flashscape.compare.comparison import PICTURE as OVERLAY
+from flashscape.directories import kind_of
 from flashscape.errors import ConfigError, OutputError, unread
-from flashscape.fleet import DOCUMENT as FLEET
 from flashscape.fleet import PICTURE as FLEET_PICTURE
 from flashscape.fleet import Fleet
-from flashscape.lifetime import COMPARED, COMPARED_PICTURE, Lifetime, LifetimeComparison
-from flashscape.lifetime import DOCUMENT as LIFE
+from flashscape.lifetime import COMPARED_PICTURE, Lifetime, LifetimeComparison
 from flashscape.lifetime import PICTURE as LIFE_PICTURE
 from flashscape.picture import draw, svg, why_not
 from flashscape.result import Result
 from flashscape.sweep import Sweep
-from flashscape.sweep.store import MANIFEST
 from flashscape.sweep.store import PICTURE as EFFECTS
 
 if TYPE_CHECKING:
@@ -32,7 +29,9 @@ if TYPE_CHECKING:
 
     from matplotlib.figure import Figure
 
-_REPRODUCTION = "reproduction.json"
+    Percentiles = str | Iterable[float | str] | None
+    WithFigure = type[Lifetime] | type[Fleet] | type[LifetimeComparison]
+
 _COMMANDS = "`flashscape run`, `replay`, `compare`, `sweep`, `fleet` or `lifetime`"
 _WRITTEN_BY = f"{_COMMANDS} has written with --out DIR"
 
@@ -59,61 +58,24 @@ def plot(
     >>> fs.plot("results")     # doctest: +SKIP
     """
     folder = Path(path)
-    if folder.name in (output.SUMMARY, DOCUMENT, MANIFEST, LIFE, FLEET, COMPARED):
+    if folder.name in [kind.document for kind in directories.KINDS]:
         folder = folder.parent
-    if percentiles is not None:
-        _refuse_percentiles(folder)
-    if out is not None:
-        # Check before the results are read, which takes a while.
-        drawing.form_of(out)
-        drawing.write(_first(folder, percentiles), out, force=force)
-        return [Path(out)]
-    if (folder / COMPARED).is_file():
-        return [_of_lives(folder)]
-    if (folder / LIFE).is_file():
-        return _of_life(folder)
-    if (folder / FLEET).is_file():
-        return [_of_fleet(folder)]
-    if (folder / MANIFEST).is_file():
-        return [_of_sweep(folder, percentiles)]
-    if (folder / DOCUMENT).is_file():
-        return _of_comparison(folder)
-    if (folder / output.SUMMARY).is_file():
-        return [_of_run(folder)]
-    raise OutputError(_why_nothing(folder))
-
-
-def _refuse_percentiles(folder: Path) -> None:
-    """Raise ConfigError if the picture of a directory shows whole distributions, or none."""
-    is_other = any((folder / each).is_file() for each in (LIFE, FLEET))
-    if is_other or not (folder / MANIFEST).is_file():
+    kind = kind_of(folder)
+    if percentiles is not None and kind is not directories.SWEEP:
         raise ConfigError(
             f"percentiles: only the picture of a sweep has a choice, and {folder} is none; leave "
             "them out"
         )
-
-
-def _first(folder: Path, percentiles: str | Iterable[float | str] | None) -> Callable[[], Figure]:
-    """Return the function that draws the first picture of a directory."""
-    if (folder / COMPARED).is_file():
-        return LifetimeComparison.load(folder).figure
-    if (folder / LIFE).is_file():
-        return Lifetime.load(folder).figure
-    if (folder / FLEET).is_file():
-        return Fleet.load(folder).figure
-    if (folder / MANIFEST).is_file():
-        swept = Sweep.load(folder)
-        _refuse(folder, swept.why_not_drawn())
-        return lambda: swept.figure(percentiles)
-    if (folder / DOCUMENT).is_file():
-        subject = kept.pictured(folder)
-        _refuse(folder, overlay.why_not(subject))
-        return lambda: overlay.draw(subject)
-    if (folder / output.SUMMARY).is_file():
-        result = Result.load(folder)
-        _refuse(folder, why_not(result))
-        return lambda: _drawn(result, folder)
-    raise OutputError(_why_nothing(folder))
+    if out is not None:
+        # Check before the results are read, which takes a while.
+        drawing.form_of(out)
+    if kind is None:
+        raise OutputError(_why_nothing(folder))
+    how = _HOW[kind]
+    if out is None:
+        return how.all(folder, percentiles)
+    drawing.write(how.first(folder, percentiles), out, force=force)
+    return [Path(out)]
 
 
 def _drawn(result: Result, folder: Path) -> Figure:
@@ -131,19 +93,18 @@ def _why_nothing(folder: Path) -> str:
         return f"{told}; {name}"
     if not folder.is_dir():
         return f"{folder}: is a file, and results are a directory; {name}"
-    if (folder / _REPRODUCTION).is_file():
+    if directories.REPRODUCTION.is_in(folder):
         return f"{folder}: has a reproduction, whose plots are drawn by `{_again(folder)}`"
-    return (
-        f"{folder}: has no results (none of {output.SUMMARY}, {DOCUMENT}, {MANIFEST} is there); "
-        f"{name}"
-    )
+    common = (directories.RUN, directories.COMPARISON, directories.SWEEP)
+    documents = ", ".join(kind.document for kind in common)
+    return f"{folder}: has no results (none of {documents} is there); {name}"
 
 
 def _again(folder: Path) -> str:
     """Return the command that draws a reproduction again; it reuses the kept runs."""
     here = shlex.quote(str(folder))
     try:
-        found = json.loads((folder / _REPRODUCTION).read_text(encoding="utf-8"))
+        found = json.loads((folder / directories.REPRODUCTION.document).read_text(encoding="utf-8"))
         study = shlex.quote(str(found.get("folder") or found["study"]))
         # Values of a command line are texts.
         pairs = (
@@ -161,44 +122,87 @@ def _refuse(folder: Path, why: str | None) -> None:
         raise OutputError(f"{folder}: no picture: {why}")
 
 
-def _of_run(folder: Path) -> Path:
+def _of_run(folder: Path, _: Percentiles = None) -> list[Path]:
     result = Result.load(folder)
     _refuse(folder, why_not(result))
     try:
         drawn = svg(result)
     except (KeyError, TypeError) as error:
         raise result.other_version(folder, str(error)) from error
-    output.Directory(folder).add(output.PICTURE, drawn)
-    return folder / output.PICTURE
+    return [_stored(folder, output.PICTURE, drawn)]
 
 
-def _of_comparison(folder: Path) -> list[Path]:
+def _stored(folder: Path, name: str, drawn: bytes) -> Path:
+    output.Directory(folder).add(name, drawn)
+    return folder / name
+
+
+def _first_of_run(folder: Path, _: Percentiles) -> Callable[[], Figure]:
+    result = Result.load(folder)
+    _refuse(folder, why_not(result))
+    return lambda: _drawn(result, folder)
+
+
+def _of_comparison(folder: Path, _: Percentiles) -> list[Path]:
     subject = kept.pictured(folder)
     _refuse(folder, overlay.why_not(subject))
-    output.Directory(folder).add(OVERLAY, overlay.svg(subject))
-    return [folder / OVERLAY, *(_of_run(each) for each in kept.runs_of(folder))]
+    own = _stored(folder, OVERLAY, overlay.svg(subject))
+    return [own, *(file for each in kept.runs_of(folder) for file in _of_run(each))]
 
 
-def _of_life(folder: Path) -> list[Path]:
-    drawn = drawing.encoded(Lifetime.load(folder).figure(), "svg")
-    output.Directory(folder).add(LIFE_PICTURE, drawn)
-    is_pictured = Sweep.load(folder).why_not_drawn() is None
-    others = [_of_sweep(folder, None)] if is_pictured else []
-    return [folder / LIFE_PICTURE, *others]
+def _first_of_comparison(folder: Path, _: Percentiles) -> Callable[[], Figure]:
+    subject = kept.pictured(folder)
+    _refuse(folder, overlay.why_not(subject))
+    return lambda: overlay.draw(subject)
 
 
-def _of_lives(folder: Path) -> Path:
-    drawn = drawing.encoded(LifetimeComparison.load(folder).figure(), "svg")
-    output.Directory(folder).add(COMPARED_PICTURE, drawn)
-    return folder / COMPARED_PICTURE
-
-
-def _of_fleet(folder: Path) -> Path:
-    drawn = drawing.encoded(Fleet.load(folder).figure(), "svg")
-    output.Directory(folder).add(FLEET_PICTURE, drawn)
-    return folder / FLEET_PICTURE
-
-
-def _of_sweep(folder: Path, percentiles: str | Iterable[float | str] | None) -> Path:
+def _of_sweep(folder: Path, percentiles: Percentiles = None) -> list[Path]:
     _refuse(folder, Sweep.load(folder).draw(percentiles))
-    return folder / EFFECTS
+    return [folder / EFFECTS]
+
+
+def _first_of_sweep(folder: Path, percentiles: Percentiles) -> Callable[[], Figure]:
+    swept = Sweep.load(folder)
+    _refuse(folder, swept.why_not_drawn())
+    return lambda: swept.figure(percentiles)
+
+
+def _of_life(folder: Path, _: Percentiles) -> list[Path]:
+    own = _of_one(Lifetime, LIFE_PICTURE)(folder, None)
+    is_pictured = Sweep.load(folder).why_not_drawn() is None
+    return [*own, *(_of_sweep(folder) if is_pictured else [])]
+
+
+def _of_one(of: WithFigure, name: str) -> Callable[[Path, Percentiles], list[Path]]:
+    """Return the function that draws the only picture of a directory."""
+
+    def draw(folder: Path, _: Percentiles) -> list[Path]:
+        return [_stored(folder, name, drawing.encoded(of.load(folder).figure(), "svg"))]
+
+    return draw
+
+
+def _first_of(of: WithFigure) -> Callable[[Path, Percentiles], Callable[[], Figure]]:
+    return lambda folder, _: of.load(folder).figure
+
+
+class _How(NamedTuple):
+    """How to draw a kind of directories of results."""
+
+    all: Callable[[Path, Percentiles], list[Path]]
+    """Draws all pictures, and returns their files."""
+    first: Callable[[Path, Percentiles], Callable[[], Figure]]
+    """Returns the function that draws the first picture."""
+
+
+_HOW = {
+    directories.RUN: _How(_of_run, _first_of_run),
+    directories.COMPARISON: _How(_of_comparison, _first_of_comparison),
+    directories.SWEEP: _How(_of_sweep, _first_of_sweep),
+    directories.LIFETIME: _How(_of_life, _first_of(Lifetime)),
+    directories.FLEET: _How(_of_one(Fleet, FLEET_PICTURE), _first_of(Fleet)),
+    directories.LIFETIMES: _How(
+        _of_one(LifetimeComparison, COMPARED_PICTURE), _first_of(LifetimeComparison)
+    ),
+}
+"""How to draw each kind."""

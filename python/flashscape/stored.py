@@ -9,22 +9,13 @@ import contextlib
 import json
 from typing import TYPE_CHECKING, Any
 
-from flashscape import output
+from flashscape import directories, output
 from flashscape.errors import OutputError, unread
 from flashscape.spelling import how_to_repeat
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-_SWEEP = "sweep.json"
-_SEVERAL = {
-    "lifetimes.json": "a comparison of lives",
-    "fleet.json": "a fleet",
-    "lifetime.json": "a projected life",
-    _SWEEP: "a sweep",
-    "comparison.json": "a comparison",
-}
-"""Documents of several runs. (A fleet and a projected life have that of a sweep, too.)"""
 _NAMED_MOST = 12
 
 
@@ -39,10 +30,8 @@ def summary(folder: Path, *, for_tables: bool = True) -> dict[str, Any]:
             f"name one that `flashscape run --out DIR` has written"
         )
     file = folder / output.SUMMARY
-    if not file.exists():
-        what = next((w for name, w in _SEVERAL.items() if (folder / name).is_file()), None)
-        if what is not None:
-            raise OutputError(_told(folder, what, for_tables=for_tables))
+    if not file.exists() and (kind := directories.kind_of(folder)) is not None:
+        raise OutputError(_told(folder, kind.told, for_tables=for_tables))
     try:
         found: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
     except OSError as error:
@@ -90,7 +79,7 @@ def _runs_in(directory: Path) -> dict[Path, str]:
         for depth in ("*", "*/*")
         for summary in directory.glob(f"{depth}/{output.SUMMARY}")
     }
-    names = _names_in(directory / _SWEEP)
+    names = _names_in(directory / directories.SWEEP.document)
     order = {key: at for at, key in enumerate(names)}
     return {
         place: f"{told} ({names[place.name]})" if place.name in names else told

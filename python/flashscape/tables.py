@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 from flashscape.arguments import checks_arguments
 from flashscape.compare.comparison import Comparison
+from flashscape.directories import SWEEP
 from flashscape.errors import ConfigError
 from flashscape.report import contrast as contrast_rows
 from flashscape.report import html, rows, text
 from flashscape.report import sweep as of_sweeps
 from flashscape.result import Result
 from flashscape.sweep.result import Sweep
-from flashscape.sweep.store import MANIFEST
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -58,7 +58,7 @@ def tables(
     """
     if isinstance(of, str) or hasattr(of, "__fspath__"):
         folder = Path(of)
-        of = Sweep.load(folder) if (folder / MANIFEST).is_file() else Result.load(folder)
+        of = Sweep.load(folder) if SWEEP.is_in(folder) else Result.load(folder)
     if isinstance(of, Sweep):
         notes = [*of_sweeps.overloads(of), *of_sweeps.steadiness(of)]
         return Tables(of.title or "Sweep", notes, [of_sweeps.table(of, percentiles)])

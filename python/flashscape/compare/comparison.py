@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from flashscape import drawing, outages, output, spelling, units
+from flashscape import directories, drawing, outages, output, spelling, units
 from flashscape.arguments import checks_arguments
 from flashscape.frames import to_pandas
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from flashscape.compare.side import Side
 
 PICTURE = "comparison.svg"
-DOCUMENT = "comparison.json"
+DOCUMENT = directories.COMPARISON.document
 
 
 @dataclass(frozen=True, repr=False)

@@ -9,21 +9,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from flashscape import drawing, units
+from flashscape import directories, drawing, units
 from flashscape.arguments import checks_arguments
 from flashscape.errors import ConfigError, OutputError, Problem
 from flashscape.fleet import picture, wanted, words
 from flashscape.fleet.fanout import Fanout, fanout
 from flashscape.fleet.nouns import NOUNS
 from flashscape.fleet.pooled import Pooled
-from flashscape.fleet.result import DOCUMENT
 from flashscape.fleet.sources import sources_of
 from flashscape.near import listed
-from flashscape.output import SUMMARY
 from flashscape.requests import how_to_log
 from flashscape.result import Result
 from flashscape.sweep.reads import READS
-from flashscape.sweep.store import MANIFEST
 from flashscape.version import __version__
 
 if TYPE_CHECKING:
@@ -199,13 +196,13 @@ def _load(run: str | PathLike[str]) -> Result:
             "or its directory"
         )
     folder = Path(run)
-    if (folder / DOCUMENT).is_file():
+    if directories.FLEET.is_in(folder):
         raise OutputError(
             f"{folder}: is a fleet, which has queries of its own; `flashscape fleet --show "
             f"{folder}` prints them, and `flashscape fleet FILE --out {folder} --fanout 1,10,100` "
             "samples others"
         )
-    if not (folder / SUMMARY).exists() and (folder / MANIFEST).is_file():
+    if not directories.RUN.is_in(folder) and directories.SWEEP.is_in(folder):
         raise OutputError(_of_sweep(folder))
     return Result.load(folder)
 

@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from flashscape import drawing
+from flashscape import directories, drawing
 from flashscape.arguments import checks_arguments
 from flashscape.errors import ConfigError, FlashscapeError, OutputError, unread
 from flashscape.fleet import fanout as asking
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from flashscape.fleet.wanted import Wanted
     from flashscape.result import Result
 
-DOCUMENT = "fleet.json"
+DOCUMENT = directories.FLEET.document
 DRIVES = "drives.parquet"
 LATENCY = "latency.parquet"
 PICTURE = "fleet.svg"

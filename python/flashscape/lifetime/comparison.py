@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from flashscape import drawing, units
+from flashscape import directories, drawing, units
 from flashscape.arguments import checks_arguments
 from flashscape.errors import ConfigError, OutputError, unread
 from flashscape.lifetime import picture, projection
-from flashscape.lifetime.result import DOCUMENT, Lifetime
+from flashscape.lifetime.result import Lifetime
 from flashscape.output import Directory
 from flashscape.sides import checked_names
 from flashscape.version import __version__
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     LifeOrPath = Lifetime | str | PathLike[str]
 
-COMPARED = "lifetimes.json"
+COMPARED = directories.LIFETIMES.document
 COMPARED_PICTURE = "lifetimes.svg"
 
 _LABELS = "ABCDEFGH"
@@ -227,7 +227,7 @@ def compare_lifetimes(
 def is_life(path: str | PathLike[str]) -> bool:
     """Return True for the directory or the ``lifetime.json`` of a projected life."""
     file = Path(path)
-    return file.name == DOCUMENT or (file / DOCUMENT).is_file()
+    return file.name == directories.LIFETIME.document or directories.LIFETIME.is_in(file)
 
 
 def _figures(life: Lifetime) -> dict[str, float]:

@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from flashscape import drawing
+from flashscape import directories, drawing
 from flashscape.arguments import checks_arguments
 from flashscape.errors import OutputError, unread
 from flashscape.lifetime import picture, words
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import polars as pl
     from matplotlib.figure import Figure
 
-DOCUMENT = "lifetime.json"
+DOCUMENT = directories.LIFETIME.document
 PICTURE = "lifetime.svg"
 
 

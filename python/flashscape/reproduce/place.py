@@ -17,6 +17,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from flashscape import directories
 from flashscape.errors import OutputError
 from flashscape.output import Directory, nameless, no_directory
 
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 
     from flashscape.reproduce.study import Study
 
-MANIFEST = "reproduction.json"
+MANIFEST = directories.REPRODUCTION.document
 RUNS = "runs"
 EXPERIMENTS = "experiments"
 

@@ -19,7 +19,7 @@ import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from flashscape import output
+from flashscape import directories, output
 from flashscape.errors import OutputError
 from flashscape.locking import Lock, Taken
 from flashscape.output import Directory, no_directory
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from flashscape.snapshot import Snapshot
 
-MANIFEST = "sweep.json"
+MANIFEST = directories.SWEEP.document
 TABLE = "sweep.parquet"
 PICTURE = "sweep.svg"
 POINTS = "points"
