@@ -178,12 +178,12 @@ def test_equal_initiators_are_told_as_one(small, tmp_path):
     for group in explained.shown:
         latencies = sorted(rows.filter(kind=group.kind)["latency_ns"].to_list())
         figures = group.figures
-        of_kind = result.summary["kinds"][group.kind]
+        added = together.figures(result, group.kind, group.initiators)
         interval = ("mean_ci95", "mean_freedom")
-        latency = {k: of for k, of in of_kind["latency_ns"].items() if k not in interval}
-        of_kind = of_kind | {"latency_ns": latency}
-        assert {key: of_kind[key] for key in figures} == figures | {
-            "iops": pytest.approx(figures["iops"], rel=1e-12)
+        latency = {k: of for k, of in figures["latency_ns"].items() if k not in interval}
+        whole = figures | {"latency_ns": latency}
+        assert {key: whole[key] for key in added} == added | {
+            "iops": pytest.approx(added["iops"], rel=1e-12)
         }
         assert figures["requests"] == len(latencies)
         assert figures["latency_ns"]["max"] == latencies[-1]

@@ -163,11 +163,9 @@ def _of(
 def _joint(result: Measured, groups: list[Group]) -> list[Group]:
     """Return the requests of each kind that several initiators have issued, together."""
     joint = []
-    for kind in KINDS:
+    for kind, figures in together.joint(result.summary):
         names = tuple(group.initiator for group in groups if group.kind == kind)
-        if len(names) > 1:
-            figures = together.figures(result, kind, names)
-            joint.append(_of(result, together.ALL, kind, names, figures))
+        joint.append(_of(result, together.ALL, kind, names, figures))
     return joint
 
 

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from flashscape import spelling, together, units
 from flashscape._flashscape import __version__
 from flashscape.errors import OutputError
-from flashscape.latency import KINDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -97,11 +96,8 @@ class _Job(NamedTuple):
 def _joined(result: Measured, jobs: list[_Job]) -> _Job:
     """Return all jobs as one, which has the name of the first, as in fio."""
     names = tuple(job.name for job in jobs)
-    kinds = {}
-    for kind in KINDS:
-        is_asked = any(job.kinds[kind]["requests"] for job in jobs)
-        kinds[kind] = together.figures(result, kind, names) if is_asked else jobs[0].kinds[kind]
-    return _Job(names[0], names, kinds)
+    # Kinds that did not occur are in the figures of each initiator only.
+    return _Job(names[0], names, {**jobs[0].kinds, **result.summary["kinds"]})
 
 
 def _told(result: Measured, job: _Job) -> dict[str, Any]:
