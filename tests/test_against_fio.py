@@ -263,6 +263,14 @@ def names_by_fio(folder: Path, text: str) -> list[str]:
     return [job["jobname"] for job in json.loads(out[out.index("{") :])["jobs"]]
 
 
+@pytest.mark.parametrize("unit", ["sec", "min", "us"])
+def test_fio_takes_other_units_of_time_for_microseconds(tmp_path, unit):
+    job = ("--name=job", "--ioengine=null", "--size=1g", "--time_based", "--rate_iops=1000")
+    ended = run_fio(tmp_path, *job, f"--runtime=300000{unit}", "--output-format=json")
+    (only,) = json.loads(ended)["jobs"]
+    assert only["job_runtime"] == pytest.approx(300, abs=100)
+
+
 def test_a_name_in_global_renames_no_job(tmp_path):
     text = (
         "[global]\nname=shared\nioengine=null\nsize=64k\n[a]\n[b]\nname=own\n[global]\nname=late\n"

@@ -835,7 +835,7 @@ def test_values_of_the_drive(tmp_path):
         ("read_iolog=x.log", "read_iolog", "flashscape replay LOG"),
         ("latency_target=2ms", "latency_target", "sweep workload.queue_depth"),
         ("time_based", "time_based", "give runtime"),
-        ("runtime=10sec", "runtime", "us, ms, s, m, h, d"),
+        ("runtime=10sec", "runtime", "us, ms, s, m, h, d): it takes sec and min for us"),
         ("size=20%", "size", "a share of a file"),
         ("size=100t", "size", "the region ends at 100 TiB".replace("100 TiB", "102400 GiB")),
         ("nrfiles=4", "nrfiles", "goes from file to file"),
@@ -849,6 +849,39 @@ def test_what_cannot_be_carried_is_refused(tmp_path, options, name, message):
     assert message in problems[0].message
     place = max(at for at, line in enumerate(lines, 1) if line.partition("=")[0] == name)
     assert problems[0].line == place
+
+
+@pytest.mark.parametrize(
+    "lines",
+    ["size=1q", "size=", "size=1m\ntime_based\nruntime=10sec", "size=1m\ntime_based\nruntime="],
+)
+def test_a_refused_value_is_not_told_to_be_missing_as_well(tmp_path, lines):
+    (problem,) = refused(tmp_path, f"[a]\n{lines}\n")
+    assert problem.path in ("[a] size", "[a] runtime")
+
+
+def test_files_of_a_job_are_one_region_from_a_multiple_of_1_mib_on(tmp_path):
+    job = "filesize=1500k\nnrfiles=3\nrw=randread\nnumjobs=2\n"
+    found = workloads(tmp_path, f"[a]\n{job}[b]\nsize=100k\n")
+    assert [each["region"] for each in found] == [
+        {"offset": "0 B", "size": "4500 KiB"},
+        {"offset": "5 MiB", "size": "4500 KiB"},
+        {"offset": "10 MiB", "size": "100 KiB"},
+    ]
+
+
+def test_the_example_is_the_workload_of_mixed_toml_but_for_two_things():
+    found = fs.import_fio(ROOT / "examples/mixed.fio", "dc-tlc").experiment.config
+    mixed = fs.Experiment.from_file(ROOT / "examples/mixed.toml").config
+    (imported, whole), (own, minute) = ((of["workload"][0], of["run"]) for of in (found, mixed))
+    assert {key for key in imported | own if imported.get(key) != own.get(key)} == {
+        "queue_depth",
+        "stop",
+    }
+    assert imported["queue_depth"] == 256
+    assert imported["stop"]["time"] == "65 s"
+    assert minute["time"] == "60 s"
+    assert whole["warm_up"] == minute["warm_up"] == {"time": "5 s"}
 
 
 def test_all_faults_come_at_once(tmp_path):

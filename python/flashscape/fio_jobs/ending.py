@@ -44,7 +44,7 @@ def of(job: Job) -> Times:
     runtime, is_timed = job.time("runtime", "s"), job.truth("time_based")
     job.say("runtime", Verdict.MAPPED, "workload.stop.time" if runtime else "")
     job.say("time_based", Verdict.MAPPED, "workload.stop")
-    if is_timed and not runtime:
+    if is_timed and not runtime and not job.is_refused("runtime"):
         job.refuse("time_based", "fio needs a runtime with it; give runtime")
     return Times(delay, job.time("ramp_time", "s"), runtime, is_timed)
 

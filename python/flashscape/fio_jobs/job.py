@@ -43,6 +43,7 @@ class Job:
         self.line = line
         self._faults = faults
         self._has_engine = True
+        self._refused: set[str] = set()
         self._options: dict[str, Option] = {}
         self.said: dict[Option, Said] = {}
         self._missing: dict[str, Key] = {}
@@ -167,6 +168,7 @@ class Job:
 
     def refuse(self, name: str, message: str) -> None:
         """Record a fault of an option; of a missing one, of the job."""
+        self._refused.add(name)
         option = self._options.get(name)
         # Options of a refused engine are not worth a line.
         self._has_engine &= name != "ioengine"
@@ -174,6 +176,10 @@ class Job:
         section = self.title if option is None else option.section
         file = "" if option is None else option.file
         self._faults.add(f"[{section}] {name}", file, line, message)
+
+    def is_refused(self, name: str) -> bool:
+        """Return True if an option has a fault: further ones may only follow from it."""
+        return name in self._refused
 
     def row(self, key: str, value: Value, *names: str, remark: str = "") -> Row:
         """Return a row of the experiment, with the given options as its sources."""

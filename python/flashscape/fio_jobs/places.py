@@ -157,7 +157,7 @@ def _target(job: Job, drive_bytes: int, *, is_random: bool) -> _Target:
     if is_device:
         job.say("filename", Verdict.MAPPED, "workload.region", "the drive")
     else:
-        why = "files lie one behind the other, each from a multiple of 1 MiB on"
+        why = "regions of files lie one behind the other, each from a multiple of 1 MiB on"
         job.say("filename", Verdict.APPROXIMATED, "workload.region", why)
         if not names:
             job.assume("filename", "own", Verdict.APPROXIMATED, "workload.region", why)
@@ -229,6 +229,8 @@ def _size(job: Job, target: _Target, begin: int, least: int) -> int | None:
         return left
     if found is not None:
         return found
+    if job.is_refused("size"):
+        return None
     if left is None:
         job.refuse(
             "size",

@@ -73,7 +73,10 @@ def time(text: str, default: str) -> int:
     number, unit = _parts(text)
     unit = unit or default
     if unit not in _TIMES_NS:
-        raise RefusedError(f"{text!r} has a unit that fio does not know (us, ms, s, m, h, d)")
+        raise RefusedError(
+            f"{text!r} has a unit that fio does not know (us, ms, s, m, h, d): it takes sec "
+            "and min for us; write such as 10s or 10m"
+        )
     return number * _TIMES_NS[unit]
 
 
