@@ -79,8 +79,7 @@ if TYPE_CHECKING:
     metavar="FILE",
     help="Save the drive as it is before the test, for --snapshot.",
 )
-@click.option("--jobs", type=click.IntRange(min=1), metavar="N", help="Processes; default: cores.")
-@options.cluster
+@options.workers
 @documents.option("all figures")
 @click.option(
     "--picture",

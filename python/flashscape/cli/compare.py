@@ -86,8 +86,7 @@ def _names(_: click.Context, __: click.Parameter, text: str | None) -> list[str]
     metavar="DIR",
     help="Save all results and logs, and the comparison; finished runs are not run again.",
 )
-@click.option("--jobs", type=click.IntRange(min=1), metavar="N", help="Processes; default: cores.")
-@options.cluster
+@options.workers
 @options.plot("DIR/comparison.svg and the tail.svg of each run")
 @documents.option("the comparison")
 @click.option("--force", is_flag=True, help="Overwrite earlier results.")

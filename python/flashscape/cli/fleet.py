@@ -33,8 +33,7 @@ if TYPE_CHECKING:
 @click.option("--stages", type=int, metavar="N", help="Stages of a query, one after another. [1]")
 @click.option("--queries", type=int, metavar="N", help="Queries that are sampled. [10000]")
 @options.slow_above
-@click.option("--jobs", type=click.IntRange(min=1), metavar="N", help="Processes; default: cores.")
-@options.cluster
+@options.workers
 @click.option(
     "--dry-run", is_flag=True, help="Check the drives and estimate the time; run nothing."
 )

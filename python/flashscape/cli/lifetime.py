@@ -17,12 +17,7 @@ _AUTO = "auto"
 
 def _cycles(_: click.Context, __: click.Parameter, text: str) -> list[int] | None:
     """Parse ``1000,3000,5000`` or ``auto``."""
-    if text == _AUTO:
-        return None
-    try:
-        return [int(part) for part in text.split(",")]
-    except ValueError:
-        raise click.BadParameter(f"{text!r} is not of the form 1000,3000,5000, or auto") from None
+    return None if text == _AUTO else options.numbers(text, f"1000,3000,5000, or {_AUTO}")
 
 
 @click.command("lifetime")
@@ -52,8 +47,7 @@ def _cycles(_: click.Context, __: click.Parameter, text: str) -> list[int] | Non
     metavar="DAYS",
     help="Age of data at the beginning of each run (drive.nand.errors.initial_age).",
 )
-@click.option("--jobs", type=click.IntRange(min=1), metavar="N", help="Processes; default: cores.")
-@options.cluster
+@options.workers
 @click.option(
     "--out",
     type=options.Named(path_type=Path),

@@ -86,23 +86,36 @@ def overrides(command: Command) -> Command:
     )(command)
 
 
-def cluster(command: Command) -> Command:
-    """Add ``--cluster tcp://HOST:8786``."""
-    return click.option(
-        "--cluster",
-        metavar="WHERE",
-        help="Run on the workers of a Dask scheduler (tcp://HOST:8786), or in a file's jobs.",
-    )(command)
+def workers(command: Command) -> Command:
+    """Add ``--jobs N`` and ``--cluster tcp://HOST:8786``: the processes that do the runs."""
+    for option in (
+        click.option(
+            "--cluster",
+            metavar="WHERE",
+            help="Run on the workers of a Dask scheduler (tcp://HOST:8786), or in a file's jobs.",
+        ),
+        click.option(
+            "--jobs",
+            type=click.IntRange(min=1),
+            metavar="N",
+            help="Processes; default: cores.",
+        ),
+    ):
+        command = option(command)
+    return command
 
 
-def reads(_: click.Context, __: click.Parameter, text: str | None) -> list[int] | None:
-    """Parse ``1,10,100``."""
-    if text is None:
-        return None
+def numbers(text: str, form: str) -> list[int]:
+    """Split whole numbers; raise BadParameter with the form, such as ``1,10,100``."""
     try:
         return [int(part) for part in text.split(",")]
     except ValueError:
-        raise click.BadParameter(f"{text!r} is not of the form 1,10,100") from None
+        raise click.BadParameter(f"{text!r} is not of the form {form}") from None
+
+
+def reads(_: click.Context, __: click.Parameter, text: str | None) -> list[int] | None:
+    """Parse numbers of reads."""
+    return None if text is None else numbers(text, "1,10,100")
 
 
 def slow_above(command: Command) -> Command:

@@ -36,16 +36,13 @@ _DEVICES = 2**32
 """Number of device numbers that a trace may have."""
 
 
-def numbers(text: str) -> list[int]:
+def devices(text: str) -> list[int]:
     """Split the device numbers ``0,1``."""
-    try:
-        numbers = [int(number) for number in text.split(",")]
-    except ValueError:
-        raise click.BadParameter(f"{text!r} is not a list of numbers such as 0,1") from None
-    for number in numbers:
-        if not 0 <= number < _DEVICES:
-            raise click.BadParameter(f"{number} is no device number: 0 to {_DEVICES - 1}")
-    return numbers
+    found = options.numbers(text, "0,1")
+    for device in found:
+        if not 0 <= device < _DEVICES:
+            raise click.BadParameter(f"{device} is no device number: 0 to {_DEVICES - 1}")
+    return found
 
 
 def number(text: str) -> float:
@@ -102,7 +99,7 @@ class _Described(click.ParamType):  # type: ignore[type-arg]
     help="Treatment of stamps that run backwards; the default depends on the format.",
 )
 @options.reading
-@click.option("--devices", type=numbers, metavar="0,1", help="Device numbers; default: all.")
+@click.option("--devices", type=devices, metavar="0,1", help="Device numbers; default: all.")
 @click.option(
     "--combine",
     type=options.Choice(["concatenate", "fold", "separate"]),

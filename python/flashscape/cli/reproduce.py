@@ -41,8 +41,7 @@ if TYPE_CHECKING:
     metavar="DIR",
     help="Directory of papers' traces that do not ship with flashscape.",
 )
-@click.option("--jobs", type=click.IntRange(min=1), metavar="N", help="Processes; default: cores.")
-@options.cluster
+@options.workers
 @options.overrides
 @click.option(
     "--copy",

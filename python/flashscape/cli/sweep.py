@@ -24,8 +24,7 @@ _SHOWN_OF_DRY_RUN = 200
     metavar="DIR",
     help="Save results here, point by point; finished points are not run again.",
 )
-@click.option("--jobs", type=click.IntRange(min=1), metavar="N", help="Processes; default: cores.")
-@options.cluster
+@options.workers
 @click.option("--dry-run", is_flag=True, help="Check and list the points; run nothing.")
 @click.option(
     "--show",

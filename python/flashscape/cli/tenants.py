@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
+from flashscape.cli import options
 from flashscape.near import listed
 from flashscape.together import ALL
 
@@ -49,7 +50,7 @@ def depth(text: str) -> int | str:
 
 
 def _numbers(text: str) -> list[int]:
-    return [int(number) for number in text.split(",")]
+    return options.numbers(text, "0,1")
 
 
 _UNLIMITED = "none"
@@ -124,7 +125,7 @@ def _taken(
         if key in entries:
             try:
                 taken[key] = known[key](entries[key])
-            except ValueError:
+            except (ValueError, click.BadParameter):
                 faults.append(f"{key}={entries[key]} is not {_SAID[known[key]]}")
     return taken
 

@@ -12,7 +12,8 @@ import click
 
 from flashscape import trace, units
 from flashscape.cli import options
-from flashscape.cli.replay import number, numbers
+from flashscape.cli.replay import devices as device_numbers
+from flashscape.cli.replay import number
 from flashscape.errors import FlashscapeError
 from flashscape.near import listed
 from flashscape.output import refuse_inputs
@@ -168,7 +169,7 @@ def _print(found: TraceInfo, *, is_first: bool) -> None:
 @_drop
 @click.option("--round", "round_", is_flag=True, help="Ranges outwards, stamps down, to fit OUT.")
 @click.option("--sort", is_flag=True, help="Put requests in the order of their stamps.")
-@click.option("--devices", type=numbers, metavar="0,1", help="Keep these devices only.")
+@click.option("--devices", type=device_numbers, metavar="0,1", help="Keep these devices only.")
 @click.option("--start", type=_duration, metavar="TIME", help="Keep from here, since the first.")
 @click.option("--end", type=_duration, metavar="TIME", help="Keep what comes before this.")
 @click.option("--time-scale", type=number, metavar="X", help="Stretch stamps: 2 is half as fast.")
