@@ -123,7 +123,7 @@ def test_a_change_that_no_run_takes_is_refused_before_any_runs(flashscape, tmp_p
         "reproduce", TINY, "--set", "workload[0].queue_deth=1", "--out", out, "--quiet"
     )
     assert (ended.status, ended.out) == (2, "")
-    assert "--set (overrides=): none of the 6 runs can be made with" in ended.err
+    assert "--set: none of the 6 runs can be made with" in ended.err
     assert 'did you mean "queue_depth"' in ended.err
     assert not out.exists()
     listed = flashscape("reproduce", "--set", "seed=2")

@@ -339,7 +339,7 @@ def test_drives_of_a_fleet_are_asked_as_the_fleet_asks_them(config, tmp_path):
     assert again.fanout == fleet.fanout
     with pytest.raises(OutputError, match="keeps arrival and latency of its reads"):
         fs.queries_over(drives, 1, over="initiators")
-    with pytest.raises(OutputError, match=r"is a fleet, .*`flashscape fleet --show"):
+    with pytest.raises(OutputError, match=r"is a fleet, .*Fleet\.load\(.*fleet'\)"):
         fs.queries_over(tmp_path / "fleet", 1)
 
 

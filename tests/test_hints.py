@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import importlib
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,7 +12,14 @@ import click
 import pytest
 
 import flashscape as fs
+from flashscape import output, spelling, trace
+from flashscape.act import certify
 from flashscape.cli.main import cli
+from flashscape.lifetime import words
+from flashscape.reproduce import changes
+from flashscape.sides import checked_names
+
+explain = importlib.import_module("flashscape.explain")
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -54,7 +62,6 @@ SHOWN_BY = {
     "result.py": [],
     "run.py": ["run", "replay"],
     "sides.py": ["compare"],
-    "sweep/worker.py": ["sweep", "fleet", "lifetime", "compare", "act", "reproduce"],
     "trace.py": ["trace convert", "trace describe", "trace imitate"],
 }
 """Commands that show the messages of a module, besides those of ``cli``. A hint of any of them
@@ -205,6 +212,123 @@ def test_commands_say_no_words_of_python(file):
         if "--set" in text or text.startswith(ONLY_IN_PYTHON):
             continue
         assert not PYTHON.search(text), f"line {node.lineno}: {text!r}"
+
+
+@pytest.fixture(params=["command", "python"])
+def way(request):
+    """The way in which a reader gives options, with messages spelled for it."""
+    spelling.of_command(is_command=request.param == "command")
+    yield request.param
+    spelling.of_command(is_command=False)
+
+
+def job_file(folder: Path) -> None:
+    (folder / "job.fio").write_text("[job]\nsize=1m\nzonemode=zbd\n")
+    fs.import_fio(folder / "job.fio", "atc19")
+
+
+def devices_and_files(folder: Path) -> None:
+    (folder / "job.fio").write_text("[a]\nfilename=/dev/sda\nsize=1m\n[b]\nsize=1m\n")
+    fs.import_fio(folder / "job.fio", "atc19")
+
+
+def description(folder: Path) -> None:
+    (folder / "there.json").write_text("")
+    trace.refuse_if_there(folder / "there.json", force=False)
+
+
+def drives_of_a_fleet(folder: Path) -> None:
+    (folder / "a.toml").write_text('drive.preset = "dc-tlc"\n')
+    fs.fleet_file(folder / "a.toml")
+
+
+def queries_over_a_fleet(folder: Path) -> None:
+    (folder / "fleet.json").write_text("{}")
+    fs.queries_over(folder, 1)
+
+
+def picture_of_nothing(folder: Path) -> None:
+    fs.plot(folder)
+
+
+def target_is_a_directory(folder: Path) -> None:
+    with output.File.claim(folder, "--save-drive", force=False):
+        pass
+
+
+def change_that_no_run_takes(_: Path) -> None:
+    changes.Changes.of({"run.audit": True}).refuse(["fault"], 1)
+
+
+def search_is_cut_short(_: Path) -> None:
+    raise fs.FlashscapeError(certify._so_far(certify.Search({}, [], 1, 1)))
+
+
+def names_of_sides(_: Path) -> None:
+    checked_names(["a"], 2)
+
+
+@pytest.mark.parametrize(
+    ("refused", "command", "python"),
+    [
+        (job_file, "import with --without zonemode", "import with without=['zonemode']"),
+        (devices_and_files, "with --section JOB", "with sections=['JOB']"),
+        (description, "or --force", "or force=True"),
+        (drives_of_a_fleet, "(--drives N)", "(drives=N)"),
+        (queries_over_a_fleet, "`flashscape fleet --show ", "Fleet.load("),
+        (picture_of_nothing, "with --out DIR", "with out=..."),
+        (target_is_a_directory, "--save-drive takes", "save_drive takes"),
+        (change_that_no_run_takes, "--set: none of", "overrides: none of"),
+        (search_is_cut_short, "--save-drive saves", "save_drive=... saves"),
+        (names_of_sides, "--names a: 1 for 2", "names: 1 for 2"),
+    ],
+)
+def test_messages_spell_options_as_their_reader_does(way, refused, command, python, tmp_path):
+    with pytest.raises(fs.FlashscapeError) as caught:
+        refused(tmp_path)
+    told = {"command": command, "python": python}
+    assert told.pop(way) in str(caught.value)
+    assert not any(other in str(caught.value) for other in told.values())
+
+
+def test_sentences_spell_options_as_their_reader_does(way):
+    whole = {"command": "`flashscape explain --all`", "python": "explain(..., everything=True)"}
+    assert explain._how_to_tell_all() == whole[way]
+    age = {"command": "--retention)", "python": "retention=)"}
+    assert age[way] in words._of_age(None)
+
+
+def in_both_ways(tree: ast.AST) -> set[int]:
+    """Return the texts that are spelled for commands and for Python."""
+    found: set[int] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            is_spelled = node.func.attr == "option" and len(node.args) == 2
+            found |= {id(each) for each in ast.walk(node)} if is_spelled else set()
+    return found
+
+
+def bare(text: str) -> list[str]:
+    """Return the options in a text that stand behind no command."""
+    return [
+        found.group()
+        for found in OPTION.finditer(text)
+        if not re.search(r"\b(?:flashscape|fio)\b", text[: found.start()])
+    ]
+
+
+@pytest.mark.parametrize(
+    "file",
+    [file for file in modules() if not str(file.relative_to(PACKAGE)).startswith("cli/")],
+    ids=lambda f: str(f.relative_to(PACKAGE)),
+)
+def test_functions_say_no_options_of_commands(file):
+    tree = ast.parse(file.read_text(encoding="utf-8"))
+    spelled = in_both_ways(tree)
+    for node, text in texts(tree):
+        # An option that stands alone is passed on to what spells it; " --set" goes on a command.
+        if id(node) not in spelled and not OPTION.fullmatch(text) and not text.startswith(" --"):
+            assert bare(text) == [], f"line {node.lineno}: {text!r}; use spelling.option"
 
 
 @pytest.mark.parametrize(

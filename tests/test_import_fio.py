@@ -828,10 +828,10 @@ def test_values_of_the_drive(tmp_path):
         ("rw=randread\nrandom_distribution=zipf:1.0", "random_distribution", "divides by 0"),
         ("rate=1m\nrate_iops=100", "rate", "refuses rate and rate_iops together"),
         ("rw=randrw\nrate_iops=100,", "rate_iops", "give both rates"),
-        ("thinktime=5\nthinktime_blocks=4", "thinktime_blocks", "--without thinktime_blocks"),
+        ("thinktime=5\nthinktime_blocks=4", "thinktime_blocks", "without=['thinktime_blocks']"),
         ("ioengine=net", "ioengine", "no requests to a local drive"),
-        ("rw=write\nverify=md5", "verify", "--without verify"),
-        ("zonemode=zbd", "zonemode", "--without zonemode"),
+        ("rw=write\nverify=md5", "verify", "without=['verify']"),
+        ("zonemode=zbd", "zonemode", "without=['zonemode']"),
         ("read_iolog=x.log", "read_iolog", "flashscape replay LOG"),
         ("latency_target=2ms", "latency_target", "sweep workload.queue_depth"),
         ("time_based", "time_based", "give runtime"),
@@ -900,7 +900,7 @@ def test_all_faults_come_at_once(tmp_path):
 
 def test_devices_and_files_do_not_mix(tmp_path):
     text = "[a]\nfilename=/dev/sda\nsize=1m\n[b]\nsize=1m\n"
-    assert any("--section JOB" in problem.message for problem in refused(tmp_path, text))
+    assert any("sections=['JOB']" in problem.message for problem in refused(tmp_path, text))
     assert len(workloads(tmp_path, text, sections=["b"])) == 1
     two = "[a]\nfilename=/dev/sda\n[b]\nfilename=/dev/sdb\n"
     assert any("one drive is simulated" in problem.message for problem in refused(tmp_path, two))
@@ -963,7 +963,7 @@ def test_options_of_the_command_are_checked(flashscape, tmp_path):
     for options, message in (
         (("--section=b",), "has no job [b] (there are a)"),
         (("--without=iodepht",), "did you mean 'iodepth'?"),
-        (("--without=verify",), "no job of job.fio gives this option"),
+        (("--without=verify",), "--without verify: no job of job.fio gives this option"),
         (("--set=run.audit=true",), "only keys of the drive"),
         (("--out=job.fio", "--force"), "job.fio"),
     ):

@@ -63,7 +63,7 @@ def test_every_verdict_with_its_reason(found):
     # The exhibit's own reason comes after what the bounds say.
     assert found["X-2"].reason.endswith("times it). Reads wait for programs, too.")
     assert found["X-8"].reason == (
-        "the run traced needs traces/nowhere.csv, which is not there (--traces DIR names the "
+        "the run traced needs traces/nowhere.csv, which is not there (traces=... names the "
         "directory of traces)"
     )
     assert found["X-9"].reason == "the short profile leaves it out, as it takes an hour"

@@ -9,6 +9,7 @@ from flashscape import (
     interruptions,
     outages,
     remedies,
+    spelling,
     standstills,
     steadiness,
     together,
@@ -195,7 +196,7 @@ def _equal(result: Measured, groups: list[Group], told: list[Group]) -> list[str
         own = [g for g in groups if g.kind == several.kind and g.initiator in several.initiators]
         sentences.append(
             f"{_kind(several.kind)} requests of each of these {len(own)} equal initiators took "
-            f"{_span(own)} at p99.9 (`flashscape explain --all`)."
+            f"{_span(own)} at p99.9 ({_how_to_tell_all()})."
         )
     return sentences
 
@@ -227,10 +228,13 @@ def _more(groups: list[Group]) -> list[str]:
             continue
         whose = units.many(sum(len(group.initiators) for group in own), "more initiator")
         sentences.append(
-            f"{_kind(kind)} requests of {whose} took {_span(own)} at p99.9 "
-            "(`flashscape explain --all`)."
+            f"{_kind(kind)} requests of {whose} took {_span(own)} at p99.9 ({_how_to_tell_all()})."
         )
     return sentences
+
+
+def _how_to_tell_all() -> str:
+    return spelling.option("`flashscape explain --all`", "explain(..., everything=True)")
 
 
 def _kind(kind: str) -> str:

@@ -195,13 +195,16 @@ class File:
     def claim(cls, path: str | os.PathLike[str], option: str, *, force: bool) -> File:
         """Check that the file can be written; raise OutputError if it cannot, or exists.
 
-        With ``force`` it replaces an earlier file, unless another process writes that.
+        ``option`` names it in errors, as commands have it: ``--save-drive``. With ``force`` it
+        replaces an earlier file, unless another process writes that.
         """
         if not os.fspath(path):
-            raise OutputError(f"the file has no name; write {option} FILE")
+            write = spelling.option(f"{option} FILE", f"{_in_python(option)}=...")
+            raise OutputError(f"the file has no name; write {write}")
         file = cls(Path(path), may_replace=force)
         if file.path.is_dir():
-            raise OutputError(f"{path}: is a directory; {option} takes the name of a file")
+            told = spelling.option(option, _in_python(option))
+            raise OutputError(f"{path}: is a directory; {told} takes the name of a file")
         if (dangling := _dangling(file.path)) is not None:
             raise dangling
         if file.path.exists() and not force:
@@ -289,6 +292,10 @@ class File:
         for left in self.path.parent.glob(f"{_STAGING}*"):
             if left.name.endswith(f"-{self.path.name}") and _is_left(left):
                 left.unlink(missing_ok=True)
+
+
+def _in_python(option: str) -> str:
+    return option.removeprefix("--").replace("-", "_")
 
 
 def nameless() -> OutputError:

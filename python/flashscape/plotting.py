@@ -7,7 +7,7 @@ import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from flashscape import directories, drawing, output, toml
+from flashscape import directories, drawing, output, spelling, toml
 from flashscape.arguments import checks_arguments
 from flashscape.compare import kept
 from flashscape.compare import picture as overlay
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     WithFigure = type[Lifetime] | type[Fleet] | type[LifetimeComparison]
 
 _COMMANDS = "`flashscape run`, `replay`, `compare`, `sweep`, `fleet` or `lifetime`"
-_WRITTEN_BY = f"{_COMMANDS} has written with --out DIR"
 
 
 @checks_arguments
@@ -87,7 +86,8 @@ def _drawn(result: Result, folder: Path) -> Figure:
 
 def _why_nothing(folder: Path) -> str:
     """Describe a directory without results, and say which one to name instead."""
-    name = f"name a directory that {_WRITTEN_BY}"
+    out = spelling.option("--out DIR", "out=...")
+    name = f"name a directory that {_COMMANDS} has written with {out}"
     if not folder.exists():
         told = unread(folder, FileNotFoundError()).replace("no such file", "no such directory")
         return f"{told}; {name}"

@@ -12,7 +12,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from flashscape import _flashscape, foreign, units
+from flashscape import _flashscape, foreign, spelling, units
 from flashscape._flashscape import __version__
 from flashscape.arguments import checks_arguments
 from flashscape.errors import ConfigError, OutputError, TraceError
@@ -394,7 +394,8 @@ def refuse_if_there(path: Path, *, force: bool) -> None:
     if path.exists() and not path.is_file():
         raise OutputError(f"{path}: this is no regular file (a pipe, a device); name a file")
     if path.exists() and not force:
-        raise OutputError(f"{path}: there is such a file; choose another name, or --force")
+        option = spelling.option("--force", "force=True")
+        raise OutputError(f"{path}: there is such a file; choose another name, or {option}")
 
 
 def write(path: Path, text: str, *, force: bool) -> None:

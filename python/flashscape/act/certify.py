@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, get_args
 
-from flashscape import units
+from flashscape import spelling, units
 from flashscape.act import hunt, load
 from flashscape.act.search import Search
 from flashscape.act.source import Prepared, Source, prepared
@@ -259,10 +259,12 @@ def _so_far(found: Search) -> str:
     def told(rating: hunt.Rating) -> str:
         return f"{rating.multiplier}x" if rating.multiplier else "none"
 
+    saving = spelling.option("--save-drive", "save_drive=...")
+    start = spelling.option("--snapshot", "snapshot=...")
     return (
         f"so far the highest that passes the performance test is {told(found.performance)}, the "
-        f"stress test {told(found.stress)}; no figures are saved (--save-drive saves the aged "
-        "drive for --snapshot)"
+        f"stress test {told(found.stress)}; no figures are saved ({saving} saves the aged drive "
+        f"for {start})"
     )
 
 

@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from flashscape import written
-from flashscape.fio_jobs import values
+from flashscape.fio_jobs import values, ways
 from flashscape.fio_jobs.sizes import SECTOR
 from flashscape.imported import Verdict
 
@@ -96,7 +96,7 @@ def _percent_random(job: Job, directions: list[int]) -> int:
     job.refuse(
         "percentage_random",
         "sequential and random requests in one job have no counterpart here; make it two jobs, or "
-        "import with --without percentage_random",
+        f"import with {ways.without('percentage_random')}",
     )
     return 100
 
@@ -168,7 +168,7 @@ def _distribution(job: Job, sizes: BySize, order: Addresses) -> Row:
         else:
             raise values.RefusedError(
                 f"{name!r} has no counterpart here (random, zipf, some of zoned have); choose one "
-                "of those, or import with --without random_distribution"
+                f"of those, or import with {ways.without('random_distribution')}"
             )
     except values.RefusedError as refused:
         job.refuse("random_distribution", str(refused))
@@ -241,5 +241,5 @@ def _zoned(job: Job, parameters: str, directions: list[int]) -> Value:
         return {"pattern": "hot-cold", "hot_space": space, "hot_accesses": accesses}
     raise values.RefusedError(
         "zoned has a counterpart here with two zones, and with those of JESD219 "
-        "(50/5:30/15:20/80); give two, or import with --without random_distribution"
+        f"(50/5:30/15:20/80); give two, or import with {ways.without('random_distribution')}"
     )

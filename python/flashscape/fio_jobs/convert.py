@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from flashscape import written
 from flashscape.errors import ConfigError, Problem
 from flashscape.experiment import Experiment
-from flashscape.fio_jobs import ending, known, load, places, reading, starts
+from flashscape.fio_jobs import ending, known, load, places, reading, starts, ways
 from flashscape.fio_jobs.job import Job
 from flashscape.imported import Faults, Imported, Key, Verdict, refusal
 from flashscape.near import listed
@@ -107,7 +107,7 @@ def _jobs(path: Path, wishes: Wishes, faults: Faults) -> list[Job]:
     given = {option.name for _, options in chosen for option in options}
     for name in without:
         if name not in given and not faults.problems:
-            raise ConfigError(f"--without {name}: no job of {path} gives this option")
+            raise ConfigError(f"{ways.without(name)}: no job of {path} gives this option")
     return [
         Job(section.title, section.line, options, faults, without) for section, options in chosen
     ]
@@ -118,7 +118,7 @@ def _known(name: str) -> str:
     if first is None:
         near = known.near(name)
         hint = f" (did you mean {near!r}?)" if near else ""
-        raise ConfigError(f"--without {name}: fio has no such option{hint}")
+        raise ConfigError(f"{ways.without(name)}: fio has no such option{hint}")
     return first
 
 

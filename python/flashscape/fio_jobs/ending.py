@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from flashscape import written
-from flashscape.fio_jobs import values
+from flashscape.fio_jobs import values, ways
 from flashscape.imported import Verdict
 
 if TYPE_CHECKING:
@@ -147,8 +147,8 @@ def warm_up(jobs: list[tuple[Job, Times]]) -> list[Row]:
                 "ramp_time",
                 f"a run has one warm-up, here until the ramp of [{last.title}] is over at "
                 f"{written.time(longest)}, and [{job.title}] ends at {written.time(times.end)}, so "
-                "none of its requests would count; import one job at a time with --section JOB, "
-                "or leave ramp_time out with --without ramp_time",
+                f"none of its requests would count; import one job at a time with "
+                f"{ways.section()}, or leave ramp_time out with {ways.without('ramp_time')}",
             )
     for (job, times), end in zip(jobs, ends, strict=True):
         if end != longest:

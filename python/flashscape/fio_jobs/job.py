@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
-from flashscape.fio_jobs import known, values
+from flashscape import spelling
+from flashscape.fio_jobs import known, values, ways
 from flashscape.imported import Key, Verdict
 from flashscape.written import Row
 
@@ -56,7 +57,8 @@ class Job:
         self._keep_own_name()
         for name in without:
             if (left := self._options.pop(name, None)) is not None:
-                self.said[left] = Said(Verdict.IGNORED, "", "left out, as --without says")
+                why = f"left out, as {spelling.option('--without', 'without=')} says"
+                self.said[left] = Said(Verdict.IGNORED, "", why)
         self.kb_base = self.value("kb_base", values.whole, KB_BASE)
         if self.kb_base not in (1000, KB_BASE):
             self.refuse("kb_base", f"{self.kb_base} is neither 1000 nor 1024")
@@ -203,7 +205,7 @@ class Job:
             if option.value is not None and option.value.lower() in known.OFF:
                 self.say(name, Verdict.INERT, "", "switched off, as without it")
             elif fate.fate == known.REFUSED and self._has_engine:
-                self.refuse(name, f"{fate.why}; take it out, or import with --without {name}")
+                self.refuse(name, f"{fate.why}; take it out, or import with {ways.without(name)}")
             elif fate.fate != known.REFUSED:
                 self.say(name, Verdict(fate.fate), "", fate.why)
 

@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from flashscape import written
-from flashscape.fio_jobs import addresses, flushes, rates, sizes, values
+from flashscape.fio_jobs import addresses, flushes, rates, sizes, values, ways
 from flashscape.imported import Verdict
 
 if TYPE_CHECKING:
@@ -150,7 +150,7 @@ def _pace(job: Job, depth: int, arrivals: list[Row], flushed: Flushes) -> list[R
         job.refuse(
             "thinktime",
             "a rate and pauses together have no counterpart here; take one of them out, or "
-            "import with --without thinktime",
+            f"import with {ways.without('thinktime')}",
         )
     if busy := job.time("thinktime_iotime", "s"):
         return [*rows, *_bursts(job, busy, think, depth)]
@@ -161,7 +161,7 @@ def _pace(job: Job, depth: int, arrivals: list[Row], flushed: Flushes) -> list[R
         job.refuse(
             name,
             "a pause after several requests, or from the submission on, has no counterpart here; "
-            f"use thinktime_iotime, or import with --without {name}",
+            f"use thinktime_iotime, or import with {ways.without(name)}",
         )
     for name in ("thinktime_blocks", "thinktime_blocks_type"):
         job.say(name, Verdict.MAPPED, "workload.think_time")
@@ -184,7 +184,7 @@ def _bursts(job: Job, busy: int, think: int, depth: int) -> list[Row]:
         job.refuse(
             "thinktime_blocks",
             "pauses by requests and by time together have no counterpart here; import with "
-            "--without thinktime_blocks",
+            f"{ways.without('thinktime_blocks')}",
         )
     for name in ("thinktime", "thinktime_iotime"):
         job.say(name, Verdict.MAPPED, "workload.bursts")
@@ -261,5 +261,5 @@ def _verify(job: Job, kinds: _Kinds) -> None:
         job.refuse(
             "verify",
             "reads all back that was written, which has no counterpart here; set do_verify=0, or "
-            "import with --without verify (run.audit checks what the drive returns)",
+            f"import with {ways.without('verify')} (run.audit checks what the drive returns)",
         )

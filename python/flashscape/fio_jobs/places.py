@@ -6,7 +6,8 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from flashscape import written
+from flashscape import spelling, written
+from flashscape.fio_jobs import ways
 from flashscape.fio_jobs.region import Region
 from flashscape.fio_jobs.values import Percent
 from flashscape.imported import Verdict
@@ -55,10 +56,11 @@ def of(job: Job, drive_bytes: int, load: Load) -> Place:
     clones = job.whole("numjobs", 1, 1)
     why = "each clone is an initiator of its own" if clones > 1 else ""
     job.say("numjobs", Verdict.MAPPED, "workload", why)
-    why = (
-        "results have each initiator, and all together; for one job in fio's fields use "
-        "`flashscape run FILE --fio-json FILE --group-reporting`"
+    use = spelling.option(
+        "`flashscape run FILE --fio-json FILE --group-reporting`",
+        "flashscape.run(..., fio_json=..., group_reporting=True)",
     )
+    why = f"results have each initiator, and all together; for one job in fio's fields use {use}"
     job.say("group_reporting", Verdict.INERT, "", why)
     target = _target(job, drive_bytes, is_random=load.order.is_random)
     regions = []
@@ -266,7 +268,7 @@ def laid_out(places: list[tuple[Job, Place]], drive_bytes: int) -> dict[tuple[st
             shared = [name for name in key if owners.setdefault(name, key) != key]
             if shared:
                 told = f"shares {shared[0]} with another job, and not all files"
-                job.refuse("filename", f"{told}; import one at a time with --section JOB")
+                job.refuse("filename", f"{told}; import one at a time with {ways.section()}")
     _refuse_mixed(places, list(lengths))
     at = 0
     for key, length in lengths.items():
@@ -279,7 +281,8 @@ def laid_out(places: list[tuple[Job, Place]], drive_bytes: int) -> dict[tuple[st
             job.refuse(
                 _by(job, *names),
                 f"the region ends at {written.size(at + length)}, and the drive exports "
-                f"{written.size(drive_bytes)}; take a larger drive (--drive, --set) or a smaller "
+                f"{written.size(drive_bytes)}; take a larger drive "
+                f"({spelling.option('--drive, --set', 'drive, overrides')}) or a smaller "
                 f"{'offset' if is_behind else 'size'}",
             )
             break
@@ -294,14 +297,14 @@ def _refuse_mixed(places: list[tuple[Job, Place]], keys: list[tuple[str, ...]]) 
         places[0][0].refuse(
             "filename",
             "some jobs use a device and others files, whose places on it are unknown; import "
-            "one kind at a time with --section JOB",
+            f"one kind at a time with {ways.section()}",
         )
     if True in kinds and len(keys) > 1:
         names = " and ".join(name for key in keys for name in key)
         places[-1][0].refuse(
             "filename",
             f"the jobs use {names}, and one drive is simulated; import one at a time "
-            "with --section JOB",
+            f"with {ways.section()}",
         )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from flashscape.fio_jobs import ways
 from flashscape.imported import Verdict
 
 if TYPE_CHECKING:
@@ -113,7 +114,7 @@ class _Schedule:
                     entry.job.refuse(
                         name,
                         f"the end of [{title}] is unknown before the run; give it a runtime, or "
-                        f"import one job at a time with --section {entry.job.title!r}",
+                        f"import one job at a time with {ways.section(entry.job.title)}",
                     )
 
     def settled(self) -> list[Times]:

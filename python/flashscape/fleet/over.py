@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from flashscape import directories, drawing, units
+from flashscape import directories, drawing, spelling, units
 from flashscape.arguments import checks_arguments
 from flashscape.errors import ConfigError, OutputError, Problem
 from flashscape.fleet import picture, wanted, words
@@ -197,11 +197,13 @@ def _load(run: str | PathLike[str]) -> Result:
         )
     folder = Path(run)
     if directories.FLEET.is_in(folder):
-        raise OutputError(
-            f"{folder}: is a fleet, which has queries of its own; `flashscape fleet --show "
-            f"{folder}` prints them, and `flashscape fleet FILE --out {folder} --fanout 1,10,100` "
-            "samples others"
+        shown = spelling.option(
+            f"`flashscape fleet --show {folder}` prints them, and `flashscape fleet FILE --out "
+            f"{folder} --fanout 1,10,100` samples others",
+            f"Fleet.load({str(folder)!r}).fanout has them, and flashscape.fleet(..., "
+            f"out={str(folder)!r}, fanout=[1, 10, 100]) samples others",
         )
+        raise OutputError(f"{folder}: is a fleet, which has queries of its own; {shown}")
     if not directories.RUN.is_in(folder) and directories.SWEEP.is_in(folder):
         raise OutputError(_of_sweep(folder))
     return Result.load(folder)

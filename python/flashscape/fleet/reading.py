@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from flashscape import toml
+from flashscape import spelling, toml
 from flashscape.errors import ConfigError, unread
 from flashscape.experiment import Unchecked
 from flashscape.fleet import wanted
@@ -133,7 +133,8 @@ def _wanted(
 
     count = given.drives
     if count is None:
-        fault("drives", "missing; write the number of drives (--drives N)")
+        drives = spelling.option("--drives N", "drives=N")
+        fault("drives", f"missing; write the number of drives ({drives})")
         count = 1
     fleet = Wanted(
         base=base if base is not None else Unchecked.of({}),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from flashscape import spelling
 from flashscape.arguments import checks_arguments
 from flashscape.errors import ConfigError
 from flashscape.fleet import reading, result
@@ -146,7 +147,7 @@ def _refuse_array(base: Unchecked) -> None:
     if "array" in config:
         raise ConfigError(
             f"{base.source.file}: array: a fleet is of single drives, and this experiment joins "
-            "several; leave the table array out (--set array=none)"
+            f"several; leave the table array out{spelling.option(' (--set array=none)', '')}"
         )
 
 

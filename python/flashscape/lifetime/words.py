@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from flashscape import units
+from flashscape import spelling, units
 from flashscape.lifetime.life import DAYS_OF_A_YEAR
 from flashscape.lifetime.projection import CYCLES_MOST, TOLERANCE
 
@@ -58,17 +58,18 @@ def years(life: Life) -> str:
 
 def _of_uber(life: Life) -> list[str]:
     limit, (below, above) = life.limits.uber, life.bracket
+    cycles = spelling.option("--cycles", "cycles=")
     if limit is None:
         return []
     if above is None:
         if below == life.limits.wear:
             return [f"UBER does not reach {limit:g} up to the wear limit."]
-        more = "" if below == CYCLES_MOST else "; name higher --cycles to find its end"
+        more = "" if below == CYCLES_MOST else f"; name higher {cycles} to find its end"
         return [
             f"UBER does not reach {limit:g} up to {below:,} cycles, the most that were run{more}."
         ]
     if below is None:
-        more = "; name lower --cycles to find the crossing" if above else ""
+        more = f"; name lower {cycles} to find the crossing" if above else ""
         return [
             f"UBER is {life.states[0].uber:.3g} at {above:,} cycles, the least that were run: "
             f"above {limit:g}{more}."
@@ -125,7 +126,7 @@ def _of_age(age: str | None) -> str:
     if age is None:
         return (
             "Data is as old as the run is long: no retention (nand.errors.initial_age, "
-            "--retention). Older data has a higher UBER."
+            f"{spelling.option('--retention', 'retention=')}). Older data has a higher UBER."
         )
     return f"Data that was there at the beginning is {age} old; data of the run is new."
 

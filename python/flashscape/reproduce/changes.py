@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from flashscape import units
+from flashscape import spelling, units
 from flashscape.errors import ConfigError
 from flashscape.experiment import Unchecked
 
@@ -45,10 +45,9 @@ class Changes(NamedTuple):
     def refuse(self, faults: Sequence[str], runs: int) -> None:
         """Raise ConfigError if no run can be made with the changes, with the first fault."""
         if self.overrides and runs and len(faults) == runs:
-            raise ConfigError(
-                f"--set (overrides=): none of the {units.many(runs, 'run')} can be made with "
-                f"{self.told}: {faults[0]}"
-            )
+            option = spelling.option("--set", "overrides")
+            none = f"none of the {units.many(runs, 'run')} can be made with {self.told}"
+            raise ConfigError(f"{option}: {none}: {faults[0]}")
 
 
 NO_CHANGES = Changes()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from flashscape import spelling
 from flashscape.errors import StudyError
 from flashscape.near import listed
 
@@ -78,8 +79,8 @@ class Outcome:
     def _must_be_made(self) -> None:
         if self.absent is not None:
             raise NotRun(
-                f"the run {self.name} needs {self.absent}, which is not there (--traces DIR "
-                "names the directory of traces)"
+                f"the run {self.name} needs {self.absent}, which is not there "
+                f"({spelling.option('--traces DIR', 'traces=...')} names the directory of traces)"
             )
         if self.failed is not None:
             raise NotRun(f"the run {self.name} could not be made: {self.failed}")

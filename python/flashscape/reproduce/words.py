@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from flashscape import units
+from flashscape import spelling, units
 from flashscape.reproduce.verdicts import VERDICTS
 
 if TYPE_CHECKING:
@@ -32,8 +32,9 @@ def changed(reproduction: Judged) -> list[str]:
     """Say that all experiments were changed, if they were."""
     if not reproduction.changes.overrides:
         return []
+    option = spelling.option("--set", "overrides")
     return [
-        f"All experiments were changed by --set: {reproduction.changes.told}. Verdicts compare "
+        f"All experiments were changed by {option}: {reproduction.changes.told}. Verdicts compare "
         "these experiments, and not the paper's, with the paper's figures."
     ]
 

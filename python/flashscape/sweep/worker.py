@@ -245,7 +245,8 @@ def _ended(order: dict[str, Any], say: Callable[[dict[str, Any]], None]) -> dict
     except FlashscapeError as ended:
         error, kind, partial = str(ended), type(ended).__name__, getattr(ended, "result", None)
     except MemoryError:
-        error, lasting = "out of memory; fewer --jobs leave more to each", False
+        # A worker does not know if the user has a command line or Python.
+        error, lasting = "out of memory; fewer processes (jobs) leave more to each", False
     except Exception as bug:
         error, lasting = f"this is a bug of flashscape: {type(bug).__name__}: {bug}", False
     error = _renamed(error, order)
