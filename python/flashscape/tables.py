@@ -51,8 +51,7 @@ def tables(
     ``percentiles`` are those of latency, such as ``(50, 99.99)``; None: the usual ones. A
     comparison has those that it was made with.
     Raises ConfigError for invalid percentiles and for those that the points of a sweep do not
-    keep, OutputError if results or the needed histograms are missing, and TypeError for
-    anything else.
+    keep, and OutputError if results or the needed histograms are missing.
 
     >>> print(fs.tables(result, percentiles=(50, 99.5)))     # doctest: +SKIP
     """

@@ -393,7 +393,7 @@ def _settings(
 def _span(name: str, text: str, least: int) -> int:
     try:
         ns = units.nanoseconds(text)
-    except (TypeError, ValueError) as error:
+    except ValueError as error:
         raise ConfigError(f"{name}: {error}") from None
     if not least <= ns <= _TIME_MOST_NS:
         raise ConfigError(f'{name}: "{text}" is not a time from {least} ns to 365 d')
@@ -401,7 +401,7 @@ def _span(name: str, text: str, least: int) -> int:
 
 
 def _check_number(name: str, number: int, most: int) -> None:
-    if isinstance(number, bool) or not isinstance(number, int) or not 1 <= number <= most:
+    if not isinstance(number, int) or not 1 <= number <= most:
         raise ConfigError(f"{name}={number!r}: is not a whole number from 1 to {most}")
 
 

@@ -222,8 +222,6 @@ def _check(given: Sequence[Experiment | Result], options: Options, jobs: int | N
     seeds, alpha = options.seeds, options.alpha
     if len(given) > len(LABELS):
         raise ConfigError(f"{len(given)} sides: at most {len(LABELS)} can be compared")
-    if options.pairs not in ("all", "first"):
-        raise ConfigError(f"pairs: {options.pairs!r} is neither 'all' nor 'first'")
     if jobs is not None and jobs < 1:
         raise ConfigError(f"jobs: {jobs} is none; give 1 or more")
     without = [_is_untimed(each) for each in given]

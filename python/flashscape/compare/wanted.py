@@ -104,8 +104,6 @@ class Groups(NamedTuple):
 
 def _resolved(text: str, groups: Groups, shares: dict[str, int]) -> str:
     """Return the stored name of a figure; ``p99.9`` means ``p99_9``."""
-    if not isinstance(text, str):
-        raise ConfigError(f"figures: {text!r} is not a name such as host.read.p99_9")
     if is_of_drive(text):
         return text
     if found := _OF_HOST.fullmatch(text):

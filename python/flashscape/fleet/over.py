@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import operator
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -139,9 +140,8 @@ def queries_over(
     """
     if over is not None and (not isinstance(over, str) or over not in NOUNS):
         raise ConfigError(f"over: no choice {over!r} {listed(over, NOUNS)}")
-    for name, value in (("stages", stages), ("queries", queries), ("seed", seed)):
-        if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-            raise ConfigError(f"{name}: {value!r} is not a whole number")
+    # NumPy has whole numbers of its own.
+    stages, queries, seed = map(operator.index, (stages, queries, seed))
     asked = _wanted(reads, stages, queries, slow_above)
     results = _loaded(runs)
     sources = sources_of(results, over)

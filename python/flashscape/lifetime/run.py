@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -70,6 +71,9 @@ def lifetime(
     >>> life.tbw, life.dwpd, life.ends_by, life.assumptions     # doctest: +SKIP
     """
     checked = Experiment.of(experiment)
+    if cycles is not None:
+        # NumPy has whole numbers of its own.
+        cycles = list(map(operator.index, cycles))
     task = _task(checked, uber, cycles, endurance, years, retention_days)
     with ExitStack() as kept:
         there = kept.enter_context(opened(cluster))
@@ -259,7 +263,7 @@ def _check_numbers(
     if cycles is not None and not cycles:
         raise ConfigError("cycles: names no state; write 1000,3000 or auto")
     for each in cycles or ():
-        if isinstance(each, bool) or not isinstance(each, int) or not 0 <= each <= most:
+        if each > most:
             raise ConfigError(f"cycles: {each!r} is not a whole number from 0 to {most}")
 
 
