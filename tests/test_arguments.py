@@ -60,7 +60,6 @@ FITS: dict[str, set[str]] = {
     "Mapping[str, str]": {"mapping"},
     "Sequence[tuple[str, str]]": set(),
     "Sequence[str]": {"texts"},
-    "Pairs": set(),
     "Sequence[int]": {"wholes"},
     "list[int]": {"wholes"},
     "Iterable[str]": {"texts"},

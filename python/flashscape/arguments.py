@@ -225,7 +225,6 @@ _KINDS: dict[str, _Kind] = {
     "Mapping[str, str]": _OVERRIDES,
     "Sequence[tuple[str, str]]": _OVERRIDES,
     "Sequence[str]": _Kind(_list_of(_is_text), "a list of texts"),
-    "Pairs": _Kind(lambda value: value in ("all", "first"), "'all' or 'first'"),
     "Sequence[int]": _Kind(_list_of(_is_count), "a list of whole numbers from 0 to 2^64 - 1"),
     "Iterable[float | str]": _Kind(
         _iterable_of(lambda each: _is_number(each) or _is_text(each)),
