@@ -63,7 +63,7 @@ impl Replay {
             file: survey.file.clone(),
             format,
             options,
-            rows: Spreading::open(&survey.file, format, &options, slack_ns, spread_ns)?,
+            rows: Spreading::open(&survey.file, format, &options, slack_ns, spread_ns)?.surveyed(),
             slack_ns,
             spread_ns,
             placement,
@@ -108,7 +108,8 @@ impl Replay {
         }
         self.passes_left -= 1;
         let (slack_ns, spread_ns) = (self.slack_ns, self.spread_ns);
-        self.rows = Spreading::open(&self.file, self.format, &self.options, slack_ns, spread_ns)?;
+        let rows = Spreading::open(&self.file, self.format, &self.options, slack_ns, spread_ns)?;
+        self.rows = rows.surveyed();
         if let Pace::Stamps(stamps) = &mut self.pace {
             stamps.passed = stamps.passed.saturating_add(stamps.period);
         }

@@ -47,6 +47,11 @@ impl InOrder {
         Self { rows, slack_ns, waiting, newest_ns: 0, next_ticket: 0, ended: false }
     }
 
+    /// The same rows, without figures of them.
+    pub fn without_sample(self) -> Self {
+        Self { rows: self.rows.without_sample(), ..self }
+    }
+
     /// The next row, or nothing after the last.
     #[inline]
     pub fn next(&mut self) -> Result<Option<Row>, TraceError> {

@@ -35,8 +35,13 @@ impl Spreading {
         slack_ns: u64,
         unit_ns: Option<u64>,
     ) -> Result<Self, TraceError> {
-        let rows = Rows::open_with(path, format, options)?.without_sample();
+        let rows = Rows::open_with(path, format, options)?;
         Ok(Self::new(InOrder::new(rows, slack_ns), unit_ns))
+    }
+
+    /// The same rows without figures of their units, for a trace that was surveyed.
+    pub fn surveyed(self) -> Self {
+        Self { rows: self.rows.without_sample(), ..self }
     }
 
     /// The rows of `rows`; those of equal stamps are spread over `unit_ns`.
