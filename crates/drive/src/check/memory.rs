@@ -124,13 +124,14 @@ pub fn memory(experiment: &Experiment, layout: &Layout, geometry: &Geometry) -> 
     // A bit for each subunit, also on flash if that is kept.
     let subunits = if layout.has_subunits() { u64::from(layout.subunits) } else { 0 };
     let of_subunits = subunits * (logical + if recovers { physical } else { 0 }) / 8;
-    let audited = |units: u64| if subunits > 0 { 8 * units } else { 0 };
+    // The auditor's masks, which are as long as a token.
+    let masks = if subunits > 0 { 8 * (logical + if recovers { physical } else { 0 }) } else { 0 };
     // Progress of each lane of superblocks.
     let lanes = layout.superblocks.as_ref().map_or(0, |of| 4 * u64::from(of.lanes()));
     let by_depth = |index: &usize| queue_bytes(&experiment.workload[*index]);
     let drives = experiment.array.as_ref().map_or(1, |array| u64::from(array.drives));
     let audit = match experiment.run.audit {
-        true => 8 * physical + (16 + copy) * logical + audited(logical) + audited(physical),
+        true => 8 * physical + (16 + copy) * logical + masks,
         false => 0,
     };
     let of_drive = Memory {
