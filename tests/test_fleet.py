@@ -294,9 +294,9 @@ def test_further_limits_of_slow_reads(base, flashscape, tmp_path):
     ],
 )
 def test_limits_that_are_none_are_refused(wrong, message, base):
-    with pytest.raises(ConfigError, match=f"fanout.slow_above: {message}"):
+    with pytest.raises(ConfigError, match=f"slow_above: {message}"):
         fs.fleet(base, drives=2, fanout=[1], slow_above=wrong)
-    with pytest.raises(ConfigError, match=r"fanout.slow_above: has no effect without fanout.reads"):
+    with pytest.raises(ConfigError, match=r"slow_above: has no effect without numbers of reads"):
         fs.fleet(base, drives=2, slow_above="1 ms")
 
 
@@ -530,12 +530,12 @@ def test_a_dry_run_runs_nothing(flashscape, experiment_file, tmp_path):
         (("--drives", "2", "--age", "5..1"), ["age", "begins above its end"]),
         (("--drives", "2", "--age", "0..0"), ["age", "ends outside"]),
         (("--drives", "2", "--age", "0..2000"), ["age", "ends outside"]),
-        (("--drives", "2", "--stages", "2"), ["fanout.stages", "no effect"]),
-        (("--drives", "2", "--fanout", "1,1"), ["fanout.reads", "twice"]),
-        (("--drives", "2", "--fanout", "0"), ["fanout.reads", "from 1 to"]),
+        (("--drives", "2", "--stages", "2"), ["--stages: has no effect", "--fanout 1,10,100"]),
+        (("--drives", "2", "--fanout", "1,1"), ["--fanout: ", "twice"]),
+        (("--drives", "2", "--fanout", "0"), ["--fanout: ", "from 1 to"]),
         (("--drives", "2", "--fanout", "a"), ["1,10,100"]),
-        (("--drives", "2", "--fanout", "1", "--stages", "0"), ["fanout.stages", "from 1 to"]),
-        (("--drives", "2", "--fanout", "1", "--queries", "0"), ["fanout.queries", "from 1 to"]),
+        (("--drives", "2", "--fanout", "1", "--stages", "0"), ["--stages: ", "from 1 to"]),
+        (("--drives", "2", "--fanout", "1", "--queries", "0"), ["--queries: ", "from 1 to"]),
         (
             ("--drives", "2", "--age", "0..1", "--set", "precondition.fill=empty"),
             ["precondition.age", "empty drive"],
@@ -579,9 +579,9 @@ def test_wrong_files_are_refused_by_line(
 def test_an_option_beside_a_file_has_no_line(flashscape, experiment_file, tmp_path):
     (tmp_path / "fleet.toml").write_text(FLEET, encoding="utf-8")
     for option, value, phrase in (
-        ("--drives", "0", "drives: 0 is not a whole number"),
-        ("--age", "5..1", "age: '5..1' begins above its end"),
-        ("--stages", "0", "fanout.stages: 0 is not a whole number"),
+        ("--drives", "0", "--drives: 0 is not a whole number"),
+        ("--age", "5..1", "--age: '5..1' begins above its end"),
+        ("--stages", "0", "--stages: 0 is not a whole number"),
     ):
         ended = flashscape("fleet", "fleet.toml", option, value)
         assert ended.status == 2, ended.out
@@ -621,7 +621,7 @@ def test_python_refuses_as_the_command_does(base):
         ({"drives": 0}, "drives"),
         ({"drives": 2, "age": (1.0, 0.5)}, "begins above"),
         ({"drives": 2, "age": (0, 1, 2)}, "is no range"),
-        ({"drives": 2, "fanout": "10"}, "fanout.reads"),
+        ({"drives": 2, "fanout": "10"}, "fanout: "),
         ({"drives": 2, "jobs": 0}, "at least one process"),
     ]:
         with pytest.raises(ConfigError, match=phrase):

@@ -52,6 +52,7 @@ SHOWN_BY = {
     "fio_jobs": ["import-fio"],
     "fleet/over.py": ["fanout"],
     "fleet/reading.py": ["fleet"],
+    "fleet/wanted.py": ["fleet"],
     "fleet/run.py": ["fleet"],
     "fleet/sources.py": ["fanout"],
     "foreign.py": [],

@@ -74,6 +74,9 @@ class _Commands(options.Commands):
         spelling.of_command(is_command=True)
         try:
             return super().invoke(ctx)
+        except ConfigError as error:
+            command = self.get_command(ctx, ctx.invoked_subcommand or "")
+            raise ConfigError(options.spelled(str(error), command)) from error
         except KeyboardInterrupt as error:
             # Handle it before click does, which would print an empty line.
             ctx.exit(_interrupted(error))

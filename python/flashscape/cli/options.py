@@ -51,6 +51,20 @@ class Commands(click.Group):
             raise click.UsageError(f"{error.message} Did you mean {found!r}?", ctx) from None
 
 
+def spelled(message: str, command: click.Command | None) -> str:
+    """Return the message of an error with the command's option where it begins with an argument.
+
+    Functions begin it with the name of the argument that is wrong.
+    """
+    name, colon, rest = message.partition(": ")
+    groups = command.commands.values() if isinstance(command, click.Group) else ()
+    for each in (command, *groups):
+        for option in each.params if each is not None else ():
+            if option.name == name and isinstance(option, click.Option):
+                return f"{max(option.opts, key=len)}{colon}{rest}"
+    return message
+
+
 def experiment(
     file: Path, overrides: tuple[tuple[str, str], ...], *, snapshot_given: bool = False
 ) -> Experiment:

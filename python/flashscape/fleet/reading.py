@@ -128,8 +128,10 @@ def _wanted(
 ) -> Wanted:
     def fault(key: str, message: str) -> None:
         # What is given beside a file has no line in it.
-        is_beside = _OPTION_OF.get(key, key) in beside
-        reading.fault(key if is_beside else f"{above}{key}", message)
+        name = _OPTION_OF.get(key, key)
+        is_option = not above or name in beside
+        option = spelling.option(f"--{name.replace('_', '-')}", name)
+        reading.fault(option if is_option else f"{above}{key}", message)
 
     count = given.drives
     if count is None:

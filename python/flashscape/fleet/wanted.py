@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from flashscape import units
+from flashscape import spelling, units
 from flashscape.sweep.design import POINTS_MOST
 
 if TYPE_CHECKING:
@@ -111,7 +111,8 @@ def queries(
         others = {"stages": stages, "queries": count, "slow_above": slow_above}
         for key, value in others.items():
             if value is not None:
-                why = "has no effect without fanout.reads; give the reads of a stage"
+                option = spelling.option("--fanout 1,10,100", "fanout=[1, 10, 100]")
+                why = f"has no effect without numbers of reads: write {option}"
                 fault(f"fanout.{key}", why)
         return None
     listed = [reads] if isinstance(reads, int) and not isinstance(reads, bool) else reads
