@@ -57,6 +57,7 @@ def test_waves_for_ever_are_steady(waves):
         assert verdict(result)["reached"], verdict(result)
         assert verdict(result, "write_amplification")["reached"]
         assert told(result)["steady latency"] == "over the whole counted time"
+        assert any("Garbage collection repeats: 1" in each for each in fs.explain(result).sentences)
 
 
 def test_cycles_are_those_that_are_counted_by_hand(waves):
@@ -96,6 +97,9 @@ def test_one_wave_is_not_steady_and_its_cycle_is_told(tmp_path):
     # Four cycles of half a second: a third of a cycle may be missing at either end.
     assert 1.5e9 < verdict(result)["needed_ns"] < 2.5e9
     assert 'run longer (run.time = "' in told(result)["steady latency"]
+    sentences = fs.explain(result).sentences
+    assert sum("known to be steady" in sentence for sentence in sentences) == 1
+    assert not any("repeats" in sentence for sentence in sentences)
     latencies = rows.latencies(result)
     assert "no ±, because the mean is not known to be steady" in latencies.title
     assert not any("±" in row[2] for row in latencies.rows)

@@ -348,20 +348,23 @@ def _write_amplification(result: Measured) -> list[str]:
 
 
 def _steadiness(result: Measured) -> list[str]:
-    sentences = []
-    begin = result.summary["simulated_ns"] - result.summary["counted_ns"]
+    summary = result.summary
+    begin = summary["simulated_ns"] - summary["counted_ns"]
+    figures_of: dict[str, list[str]] = {}
     for figure, verdict in result.steadiness():
-        called = figure.replace("_", " ").capitalize()
-        if (unsteady := steadiness.unsteady(result.summary, figure)) is not None:
-            sentences.append(f"{called} is not known to be steady: {unsteady.told}.")
+        if (unsteady := steadiness.unsteady(summary, figure)) is not None:
+            told = f"not known to be steady: {unsteady.told}"
         elif verdict["from_ns"] > begin:
-            since = units.duration(verdict["from_ns"])
-            sentences.append(f"{called} is in steady state from {since} on.")
+            told = f"in steady state from {units.duration(verdict['from_ns'])} on"
         else:
-            whole = "counted time" if begin else "run"
-            sentences.append(f"{called} is in steady state over the whole {whole}.")
-    if (cycles := steadiness.cycles(result.summary)) is not None:
-        sentences.append(f"Garbage collection repeats: {cycles}.")
+            told = f"in steady state over the whole {'counted time' if begin else 'run'}"
+        figures_of.setdefault(told, []).append(figure.replace("_", " "))
+    sentences = []
+    for told, figures in figures_of.items():
+        called = " and ".join(figures).capitalize()
+        sentences.append(f"{called} {'is' if len(figures) == 1 else 'are'} {told}.")
+    if steadiness.repeats(summary):
+        sentences.append(f"Garbage collection repeats: {steadiness.cycles(summary)}.")
     return sentences
 
 

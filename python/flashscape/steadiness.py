@@ -29,6 +29,10 @@ _STOPS = ("time", "requests", "bytes")
 """Limits of a workload."""
 
 
+_REPEATS = 3
+"""Fewest cycles with a verdict on steady state."""
+
+
 class Unsteady(NamedTuple):
     """Reason that a figure is not known to be steady, and the remedy."""
 
@@ -75,6 +79,12 @@ def cycles(summary: Mapping[str, Any]) -> str | None:
         return None
     count = f"{found['count']:,.0f}" if found["count"] >= 10 else f"{found['count']:.1f}"
     return f"{count} cycles of {units.duration(found['mean_ns'])}"
+
+
+def repeats(summary: Mapping[str, Any]) -> bool:
+    """Return True if enough GC cycles were counted to tell that they repeat."""
+    found = summary.get("cycles")
+    return found is not None and found["count"] >= _REPEATS
 
 
 def longer(summary: Mapping[str, Any], needed_ns: float | None = None) -> str | None:
