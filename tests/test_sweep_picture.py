@@ -47,16 +47,14 @@ def test_named_variations_are_bars_with_their_numbers(named):
     figure = named.figure()
     found = panels(figure)
     assert list(found) == [
-        *("read p50", "read p99", "read p99.9", "read: requests a second"),
-        *("write p50", "write p99", "write p99.9", "write: requests a second"),
+        *("read p50", "read p99", "read p99.9", "read IOPS"),
+        *("write p50", "write p99", "write p99.9", "write IOPS"),
         *("write amplification", "flash units busy"),
     ]
     means = named.over_seeds()
     reads = means.filter(kind="read")
     assert lengths(found["read p99.9"]) == reads["p99_9_ns"].to_list()
-    assert (
-        lengths(found["write: requests a second"]) == means.filter(kind="write")["iops"].to_list()
-    )
+    assert lengths(found["write IOPS"]) == means.filter(kind="write")["iops"].to_list()
     assert lengths(found["write amplification"]) == reads["write_amplification"].to_list()
     for title, axes in found.items():
         # A line would join what has no order.
@@ -84,9 +82,24 @@ def test_labels_of_bars_are_readable(named):
             assert text.get_window_extent().x1 <= figure.bbox.x1
 
 
+def test_titles_of_bars_overlap_no_other(small):
+    """Names of initiators may be long, and there are four panels in a row."""
+    host = small["workload"][0]
+    workload = [host | {"name": "a reader with a very long name"}, host | {"name": "b"}]
+    base = small | {"run": {"requests": 1500}, "workload": workload}
+    figure = fs.sweep(base, variations={"one": {}, "two": {VICTIM: "fifo"}}).figure()
+    figure.draw_without_rendering()
+    titles = [axes.title if axes.get_title() else axes._left_title for axes in figure.axes]
+    boxes = [title.get_window_extent() for title in titles if title.get_text()]
+    assert len(boxes) >= 10
+    for one, other in itertools.combinations(boxes, 2):
+        assert not one.overlaps(other)
+    assert all(box.x1 <= figure.bbox.x1 for box in boxes)
+
+
 def test_percentiles_of_pictures_are_chosen(named, flashscape, tmp_path):
     found = panels(named.figure(percentiles=(95, "99.99")))
-    assert list(found)[:3] == ["read p95", "read p99.99", "read: requests a second"]
+    assert list(found)[:3] == ["read p95", "read p99.99", "read IOPS"]
     out = named.folder
     assert flashscape("plot", out, "--percentiles", "90,99.9").status == 0
     drawn = (out / "sweep.svg").read_text(encoding="utf-8")
@@ -161,7 +174,7 @@ def test_overloaded_points_are_crossed_on_lines_and_hatched_as_bars(loaded):
     words = tuple(each._replace(amounts=None) for each in subject.dimensions)
     figure = picture.draw(subject._replace(dimensions=words))
     found = panels(figure)
-    for title in ("read p99.9", "read: requests a second"):
+    for title in ("read p99.9", "read IOPS"):
         assert [bool(bar.get_hatch()) for bar in found[title].patches] == [False, True], title
     assert not any(bar.get_hatch() for bar in found["write amplification"].patches)
     # Its latencies may be a thousand times those of others, and would make their bars invisible.
@@ -171,7 +184,7 @@ def test_overloaded_points_are_crossed_on_lines_and_hatched_as_bars(loaded):
     assert found["read p50"].texts[1].get_text().endswith(" (cut)")
     # Rates are what the drive serves.
     iops = loaded.over_seeds().filter(kind="read")["iops"].to_list()
-    assert lengths(found["read: requests a second"]) == iops
+    assert lengths(found["read IOPS"]) == iops
     [legend] = figure.legends
     texts = [text.get_text() for text in legend.get_texts()]
     assert any(text.startswith("overloaded: ") for text in texts)

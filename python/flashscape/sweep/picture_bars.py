@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 _LETTERS = 30
 """Letters of a line of a label."""
+_LETTERS_OF_TITLE = 26
+"""Letters of a line of a panel's title."""
 _LINES_MOST = 3
 _PANEL, _LABELS = 2.3, 0.075
 """Width of a panel, and of a letter of the labels, in inches."""
@@ -115,7 +117,7 @@ def _rows(plan: Bars) -> list[list[_Panel]]:
                 _Panel(f"{name} {each.replace('_', '.')}", f"{each}_ns", frame)
                 for each in subject.percentiles
             ),
-            _Panel(f"{name}: requests a second", "iops", frame),
+            _Panel(f"{name} IOPS", "iops", frame),
         ]
         for name, frame in subject.groups
     ]
@@ -140,7 +142,7 @@ def _draw(
 ) -> list[Point]:
     """Draw a panel; return its points."""
     rows = list(panel.frame.iter_rows(named=True))
-    axes.set_title(panel.title)
+    axes.set_title("\n".join(textwrap.wrap(panel.title, _LETTERS_OF_TITLE)))
     of_place = {_place(plan, row): row for row in rows}
     height = _THICK / len(curves)
     points: list[Point] = []

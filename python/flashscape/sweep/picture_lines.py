@@ -56,7 +56,7 @@ def draw(plan: Lines) -> Figure:
         named = ", ".join(f"{each.replace('_', '.')}{style}" for each, style in far)
         latencies = tuple(f"{each}_ns" for each, _ in far)
         _panel(panels[0][column], plan, mine, latencies, f"{name}: {named}")
-        _panel(panels[1][column], plan, mine, ("iops",), f"{name}: requests a second")
+        _panel(panels[1][column], plan, mine, ("iops",), f"{name} IOPS")
     if groups:
         drives = subject.drives
         _panel(panels[0][-1], plan, drives, ("write_amplification",), "write amplification")
