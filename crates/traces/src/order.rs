@@ -47,7 +47,7 @@ impl InOrder {
         Self { rows, slack_ns, waiting, newest_ns: 0, next_ticket: 0, ended: false }
     }
 
-    /// The same rows, without figures of them.
+    /// Drops the figures of the rows.
     pub fn without_sample(self) -> Self {
         Self { rows: self.rows.without_sample(), ..self }
     }

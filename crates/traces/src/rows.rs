@@ -56,7 +56,7 @@ impl Rows {
         Ok(rows)
     }
 
-    /// The same rows, without figures of them: for those that are read again.
+    /// Drops the figures of the rows, for those that are read again.
     pub fn without_sample(self) -> Self {
         Self { sample: None, ..self }
     }

@@ -39,7 +39,7 @@ impl Spreading {
         Ok(Self::new(InOrder::new(rows, slack_ns), unit_ns))
     }
 
-    /// The same rows without figures of their units, for a trace that was surveyed.
+    /// Drops the figures of the rows' units, for a trace that was surveyed.
     pub fn surveyed(self) -> Self {
         Self { rows: self.rows.without_sample(), ..self }
     }
