@@ -145,7 +145,7 @@ struct Requests<'a> {
 }
 
 impl Requests<'_> {
-    /// Those of each initiator by kind, with the figures of its closed loop on a `device`.
+    /// Figures of each initiator by kind, with the figures of its closed loop on a `device`.
     fn by_initiator(self, device: &Device) -> Value {
         let of_one = |(index, stats): (usize, &InitiatorStats)| {
             let mut table = Map::new();
@@ -163,7 +163,7 @@ impl Requests<'_> {
         self.measured.initiators().iter().enumerate().map(of_one).collect()
     }
 
-    /// Those of all initiators, for each kind that occurred.
+    /// Figures of all initiators together, for each kind that occurred.
     fn by_kind(self) -> Value {
         let mut table = Map::new();
         for kind in Kind::ALL {
@@ -177,7 +177,7 @@ impl Requests<'_> {
         table.into()
     }
 
-    /// Those of all initiators and kinds.
+    /// Figures of all initiators and kinds together.
     fn all(self) -> Value {
         let estimate = self.steadiness.and_then(|of| of.of_all_requests(&Kind::ALL));
         self.figures(self.measured.kinds().map(|(_, _, stats)| stats), estimate)

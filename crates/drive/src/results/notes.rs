@@ -21,14 +21,18 @@ const UNSETTLED: f64 = 0.05;
 /// Number of slowest requests of which a note says how many a warm-up would leave out.
 const SLOWEST: usize = 10;
 
-/// Factor by which the erases, or the slowest requests, of a time exceed its share of the run, from
-/// which leaving it out would hide them.
+/// Factor by which the erases of a time exceed its share of the run, from which leaving it out would
+/// hide them.
 const MORE_THAN_ITS_SHARE: f64 = 1.5;
+
+/// Standard deviations by which the number of slowest requests in a time exceeds what chance puts there,
+/// from which leaving it out would hide them: the 10 slowest may lie anywhere.
+const MORE_THAN_CHANCE: f64 = 2.0;
 
 /// Share of an open loop's requests that may be waiting when the last one arrives.
 const BACKLOG: f64 = 0.05;
 
-/// The same share if latency rises over the run: then fewer show that requests come faster than the
+/// Share of them if latency rises over the run: then fewer show that requests come faster than the
 /// drive serves them.
 const BACKLOG_IF_LATENCY_RISES: f64 = 0.005;
 
@@ -179,25 +183,29 @@ fn not_aged(done: &Preconditioned) -> Option<String> {
     ))
 }
 
-/// Notes on figures that were not steady from the beginning of the counted time on.
-fn unsettled(measured: &Measured, outages: &[Outage], steady: &Value) -> Vec<String> {
+/// A note on figures that were not steady from the beginning of the counted time on. One warm-up leaves
+/// out what comes before the later of them.
+fn unsettled(measured: &Measured, outages: &[Outage], steady: &Value) -> Option<String> {
     let (begun, span) = (measured.begun_at(), measured.span());
-    let of = |key: &str, what: &str| {
-        let at = Instant::from_ns(steady[key]["from_ns"].as_u64()?);
-        let before = at.saturating_since(begun);
-        let share = before.as_ns() as f64 / span.as_ns().max(1) as f64;
-        (share > UNSETTLED).then(|| {
-            // A warm-up would not leave out the disturbance by a power cut.
-            let why = cuts_between(outages, begun, at).unwrap_or_else(|| warm_up(measured, at, share));
-            format!(
-                "{:.0} % of the counted time lies before {what} was steady, {:.3} s after the run's beginning; {why}",
-                100.0 * share,
-                at.as_ns() as f64 / 1e9,
-            )
-        })
-    };
-    let latency = of("latency", "mean latency");
-    latency.into_iter().chain(of("write_amplification", "write amplification")).collect()
+    let share =
+        |at: Instant| at.saturating_since(begun).as_ns() as f64 / span.as_ns().max(1) as f64;
+    let figures = [("latency", "mean latency"), ("write_amplification", "write amplification")];
+    let late: Vec<(Instant, &str)> = figures
+        .into_iter()
+        .filter_map(|(key, what)| Some((Instant::from_ns(steady[key]["from_ns"].as_u64()?), what)))
+        .filter(|(at, _)| share(*at) > UNSETTLED)
+        .collect();
+    let at = late.iter().map(|(at, _)| *at).max()?;
+    let what: Vec<&str> = late.iter().map(|(_, what)| *what).collect();
+    // A warm-up would not leave out the disturbance by a power cut.
+    let why = cuts_between(outages, begun, at).unwrap_or_else(|| warm_up(measured, at, share(at)));
+    Some(format!(
+        "{:.0} % of the counted time lies before {} {} steady, {:.3} s after the run's beginning; {why}",
+        100.0 * share(at),
+        what.join(" and "),
+        each(what.len() as u64, "was", "were"),
+        at.as_ns() as f64 / 1e9,
+    ))
 }
 
 /// The effect of a warm-up until `at`, which lies after this share of the counted time, with what it
@@ -214,21 +222,28 @@ fn warm_up(measured: &Measured, at: Instant, share: f64) -> String {
     if early > 0 {
         lost.push(format!("{early} of the {} slowest requests", slowest.len()));
     }
-    let holds = |part: f64, of: f64| part > MORE_THAN_ITS_SHARE * share * of && part > of / 4.0;
-    if holds(early as f64, slowest.len() as f64) || holds(erased as f64, erases as f64) {
+    let (rows, all) = (slowest.len() as f64, erases as f64);
+    let by_chance = rows * share + MORE_THAN_CHANCE * (rows * share * (1.0 - share)).sqrt();
+    let has_slowest = early as f64 > by_chance;
+    let has_erases = erased as f64 > MORE_THAN_ITS_SHARE * share * all && erased as f64 > all / 4.0;
+    if has_slowest || has_erases {
+        let is_all = early == slowest.len() && erased == erases;
         return format!(
-            "that time has {}, so a warm-up that left it out would hide a part of the tail",
-            lost.join(" and ")
+            "that time has {}, so a longer warm-up would hide {}",
+            lost.join(" and "),
+            if is_all { "the whole tail" } else { "a part of the tail" }
         );
     }
     let lost =
         if lost.is_empty() { String::new() } else { format!(", with {}", lost.join(" and ")) };
-    // Without them, nothing tells when the tail happened.
-    let unknown = match slowest.is_empty() {
-        true => "; record.slowest = 10 would show if that leaves out a part of the tail",
-        false => "",
-    };
-    format!("a longer warm-up would leave it out{lost}{unknown}")
+    match slowest.is_empty() {
+        // Nothing tells when the tail happened.
+        true => format!(
+            "record.slowest = 10 would show if a longer warm-up, which would leave it out{lost}, hides a \
+             part of the tail"
+        ),
+        false => format!("a longer warm-up would leave it out{lost}"),
+    }
 }
 
 fn overloads<'a>(

@@ -2,7 +2,6 @@
 
 use super::duration::duration;
 use super::recovery::cuts_between;
-use crate::device::rounded;
 use crate::measure::{LEAST_TIME, Measured, Observed};
 use crate::run::Run;
 use engine::{Instant, Span};
@@ -19,10 +18,11 @@ use settings::{counted, each};
 /// end.
 const CYCLES_MORE: f64 = 1.0;
 
-/// The same after a beginning that is not steady.
+/// Cycles that a run should have after a beginning that is not steady.
 const CYCLES_AFTER_CUT: f64 = 11.0;
 
-/// Factor by which the mean latency of the last third of a run exceeds that of the first if it rises.
+/// Factor by which the mean latency of the last third of a run exceeds that of the first if it rises;
+/// with too few cycles also that of the second third, and this that of the first.
 const RISE: f64 = 1.2;
 
 /// The steady state of a run.
@@ -46,14 +46,21 @@ struct Figure {
     /// Samples of it.
     samples: fn(&Observed, usize) -> Vec<Sums>,
     name: &'static str,
+    /// Said if there are no samples.
+    without: &'static str,
     shown: fn(f64) -> String,
 }
 
-const LATENCY: Figure =
-    Figure { samples: Observed::reads_and_writes, name: "request", shown: duration };
+const LATENCY: Figure = Figure {
+    samples: Observed::reads_and_writes,
+    name: "request",
+    without: "no reads or writes were counted",
+    shown: duration,
+};
 const AMPLIFICATION: Figure = Figure {
     samples: |observed, _| observed.amplification(),
     name: "mapping unit",
+    without: "nothing was programmed for hosts in the counted time",
     shown: |ratio| format!("{ratio:.2}"),
 };
 
@@ -76,7 +83,7 @@ impl<'a> Steadiness<'a> {
         Self::new(measured, layout, cuts_between(run.outages(), measured.begun_at(), end))
     }
 
-    /// The same of several drives, or with `cuts` of the power.
+    /// That of one drive or several, with `cuts` of the power in words.
     pub fn new(measured: &'a Measured, layout: &Layout, cuts: Option<String>) -> Self {
         let (observed, initiators) = (measured.observed(), measured.initiators().len());
         let free_units = free_blocks(measured) * u64::from(layout.units_per_block());
@@ -119,25 +126,33 @@ impl<'a> Steadiness<'a> {
         })
     }
 
-    /// True if latency is not known to be steady, though there were enough cycles, and the mean of
-    /// the last third of the run exceeds that of the first by a fifth.
+    /// True if latency is not known to be steady, and the mean of the last third of the run exceeds that
+    /// of the first by a fifth. With too few cycles a wave may be the reason, so it must rise by that
+    /// much from each third to the next.
     pub fn latency_rises(&self) -> bool {
         let Verdict::NotKnown { reason } = &self.latency else { return false };
         let Some(observed) = self.observed else { return false };
-        if matches!(reason, Reason::TooShort | Reason::TooFewCycles { .. }) {
+        if *reason == Reason::TooShort {
             return false;
         }
         let sums = observed.reads_and_writes(self.initiators);
         let third = sums.len() / 3;
         let mean = |part: &[Sums]| part.iter().copied().sum::<Sums>().mean();
-        mean(&sums[sums.len() - third..]) > RISE * mean(&sums[..third])
+        let [first, second, last] =
+            [0, third, sums.len() - third].map(|begin| mean(&sums[begin..begin + third]));
+        let is_throughout = second > RISE * first && last > RISE * second;
+        last > RISE * first && (is_throughout || !matches!(reason, Reason::TooFewCycles { .. }))
     }
 
-    /// The cycles: their number since latency was steady, and their mean length; null without any.
+    /// The cycles: their number since latency was steady, and their mean length; null without any, or
+    /// if no block was erased.
     pub fn cycles(&self) -> Value {
         let (Some(observed), Some(count)) = (self.observed, self.cycles.count) else {
             return Value::Null;
         };
+        if observed.erases().sum::<u64>() == 0 {
+            return Value::Null;
+        }
         let regular = self.cycles.length.map(|length| length * self.interval(observed));
         json!({
             "count": count,
@@ -211,7 +226,7 @@ impl<'a> Steadiness<'a> {
                 format!("it {verb} from {} to {}", shown(before.max(0.0)), shown(after.max(0.0)))
             }
             Reason::Step { from, before, after } => {
-                let moment = rounded(observed.moment(*from) - Instant::START);
+                let moment = time(observed.moment(*from) - Instant::START);
                 format!("it is {} until {moment} and {} after that", shown(*before), shown(*after))
             }
             Reason::Spread { share, batches } => format!(
@@ -224,17 +239,19 @@ impl<'a> Steadiness<'a> {
                 format!("write amplification changes ({told})")
             }
             Reason::Unproven { whole, from, cycles } => {
-                let moment = rounded(observed.moment(*from) - Instant::START);
+                let moment = time(observed.moment(*from) - Instant::START);
                 let lack = match cycles {
                     Some(cycles) if *cycles < 10.0 => {
-                        format!("has {cycles:.1} GC cycles, and 10 are needed to tell")
+                        format!("has {} GC cycles, and 10 are needed to tell", tenths(*cycles))
                     }
                     _ => "varies too much to tell".into(),
                 };
-                let whole = self.told(whole, figure, observed);
-                format!(
-                    "{whole}; it may be steady from {moment} on, but the time since then {lack}"
-                )
+                // The beginning also changes the number of cycles of the whole.
+                let whole = match **whole {
+                    Reason::TooFewCycles { .. } => String::new(),
+                    _ => self.told(whole, figure, observed) + "; ",
+                };
+                format!("{whole}it may be steady from {moment} on, but the time since then {lack}")
             }
         }
     }
@@ -242,12 +259,15 @@ impl<'a> Steadiness<'a> {
     fn too_short(&self, figure: Figure, observed: &Observed) -> String {
         let sums = (figure.samples)(observed, self.initiators);
         let count = sums.iter().map(|sums| sums.count).sum::<f64>() as u64;
+        if count == 0 {
+            return figure.without.into();
+        }
         format!(
-            "only {} in {} {} counted; {COUNT_MIN} in {} are needed",
+            "only {} {} counted, in {}; at least {COUNT_MIN} are needed, in at least {}",
             counted(count, figure.name),
-            rounded(self.span(observed, 0)),
             each(count, "was", "were"),
-            rounded(LEAST_TIME),
+            time(self.span(observed, 0)),
+            time(LEAST_TIME),
         )
     }
 
@@ -262,7 +282,8 @@ impl<'a> Steadiness<'a> {
         let length = duration(self.span(observed, 0).as_ns() as f64 / cycles);
         let why = if needed > 3.0 { " that are not regular" } else { "" };
         format!(
-            "the counted time has {cycles:.1} GC cycles of about {length}{why}, and {needed} are needed"
+            "the counted time has {} GC cycles of about {length}{why}, and {needed} are needed",
+            tenths(cycles),
         )
     }
 
@@ -293,6 +314,15 @@ impl<'a> Steadiness<'a> {
             _ => None,
         }
     }
+}
+
+fn time(span: Span) -> String {
+    duration(span.as_ns() as f64)
+}
+
+/// A number of cycles, rounded down, so that one that is not enough never looks like enough.
+fn tenths(cycles: f64) -> String {
+    format!("{:.1}", (cycles * 10.0).floor() / 10.0)
 }
 
 /// Free blocks at the end of a run.
