@@ -23,6 +23,14 @@ const NEARLY: f64 = 0.8;
 /// Least number of cycles in which their length is looked for.
 const REPEATS: usize = 3;
 
+/// Shortest cycle of the free space in intervals. With fewer readings in a cycle, the peak of several
+/// cycles may be taken for one.
+const INTERVALS_IN_CYCLE: f64 = 6.0;
+
+/// Fewest intervals in which hosts use the range over which free space moved. If they need fewer, a
+/// cycle is about as short as an interval, and what seems to repeat is a beat of the two.
+const INTERVALS_IN_TURN: f64 = 3.0;
+
 /// Use of free space in each interval, in any unit.
 #[derive(Clone, Copy, Debug)]
 pub struct Space<'a> {
@@ -52,6 +60,27 @@ impl Space<'_> {
         if most > least { used / (most - least) } else { f64::INFINITY }
     }
 
+    /// Length of its cycle in intervals, if it is regular and readings are close enough to show it.
+    fn period(self) -> Option<f64> {
+        period(&self.free()).filter(|length| *length >= INTERVALS_IN_CYCLE && self.shows(*length))
+    }
+
+    /// True if hosts need several intervals to use the range over which free space moves in a cycle
+    /// of this length. The range of the whole run would not do: it may contain a slow change.
+    fn shows(self, length: f64) -> bool {
+        let free = self.free();
+        let range = |cycle: &[f64]| {
+            let most = cycle.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+            most - cycle.iter().copied().fold(f64::INFINITY, f64::min)
+        };
+        let mut ranges: Vec<f64> = free.chunks_exact(length.ceil() as usize).map(range).collect();
+        ranges.sort_by(f64::total_cmp);
+        let in_interval = self.used.iter().sum::<f64>() / self.used.len() as f64;
+        ranges
+            .get(ranges.len() / 2)
+            .is_some_and(|median| *median >= INTERVALS_IN_TURN * in_interval)
+    }
+
     /// Free space at the end of each interval, counted from that at the beginning.
     fn free(self) -> Vec<f64> {
         let mut free = 0.0;
@@ -68,23 +97,49 @@ impl Space<'_> {
 pub struct Cycles {
     /// Number of cycles of collection; `None` if no space was used, so that none is needed.
     pub count: Option<f64>,
-    /// Intervals in a cycle, if cycles are regular.
+    /// Intervals in the cycle of which a batch holds a whole number: that of collection if it is
+    /// regular, or a longer one in which the figure repeats. `None` without such a cycle. If collection
+    /// is not regular, a cycle of the figure must be as long as the mean one of collection.
     pub length: Option<f64>,
 }
 
 impl Cycles {
     /// Finds the cycles of a part in which a figure had these `sums`.
     pub fn find(sums: &[Sums], space: Space<'_>) -> Self {
-        let of_space = space.is_used().then(|| period(&space.free())).flatten();
+        Found::new(sums, space).cycles
+    }
+}
+
+/// Cycles of a part, and what repeats in it.
+#[derive(Clone, Copy, Debug)]
+pub struct Found {
+    /// The cycles.
+    pub cycles: Cycles,
+    /// True if collection repeats, whatever the figure does.
+    pub collects_regularly: bool,
+    /// Intervals after which the figure repeats.
+    pub of_figure: Option<f64>,
+}
+
+impl Found {
+    /// Finds them in a part in which a figure had these `sums`.
+    pub fn new(sums: &[Sums], space: Space<'_>) -> Self {
+        let is_used = space.is_used();
+        let of_space = if is_used { space.period() } else { None };
         let mean = sums.iter().copied().sum::<Sums>().mean();
         let excess: Vec<f64> = sums.iter().map(|s| s.total - mean * s.count).collect();
         let of_figure = if mean.is_finite() { period(&excess) } else { None };
-        let repeats = of_space.map(|length| sums.len() as f64 / length);
-        Self {
-            count: space.is_used().then(|| repeats.unwrap_or_else(|| space.turns())),
+        let all = sums.len() as f64;
+        let count = is_used.then(|| of_space.map_or_else(|| space.turns(), |length| all / length));
+        let length = match (of_space, count) {
             // The longer cycle has several of the shorter one, so they matter less in it.
-            length: of_space.into_iter().chain(of_figure).reduce(f64::max),
-        }
+            (Some(length), _) => Some(of_figure.map_or(length, |of_figure| of_figure.max(length))),
+            // Batches shorter than a cycle of collection would differ by their share of it.
+            (None, Some(count)) => of_figure.filter(|length| *length >= all / count),
+            (None, None) => of_figure,
+        };
+        let cycles = Cycles { count, length };
+        Self { cycles, collects_regularly: of_space.is_some(), of_figure }
     }
 }
 
@@ -209,6 +264,63 @@ mod tests {
         let growth: Vec<f64> = (0..300).map(|at| if at < 100 { 1.0 } else { -1.0 }).collect();
         let found = Cycles::find(&flat(300), Space { used: &used, growth: &growth });
         assert_eq!(found, Cycles { count: Some(1.5), length: None });
+    }
+
+    /// Cycles about as short as an interval, of lengths that differ by 3 %: readings meet each one
+    /// a little later than the one before, and seem to show a cycle of 1.03 / 0.03 intervals.
+    #[test]
+    fn a_beat_of_cycles_and_readings_is_no_cycle() {
+        let streams = Streams::new(floor::seed(7));
+        // What free space loses at the beginning, in cycles, widens its range.
+        for (number, lost) in [0.0, 20.0].into_iter().enumerate() {
+            for length in [0.515, 0.97, 1.03, 1.5, 2.02] {
+                let mut stream = streams.stream(&format!("{number} {length}"));
+                let used = vec![1.0; 800];
+                let loses = |at: usize| if at < 100 { lost * length / 100.0 } else { 0.0 };
+                let mut growth: Vec<f64> = (0..800).map(|at| -1.0 - loses(at)).collect();
+                let mut begin = 0.0;
+                while begin < 800.0 {
+                    let this = length * (0.97 + 0.06 * stream.unit());
+                    // Regained evenly, in the last third.
+                    for part in 0..20 {
+                        let at = begin + this * (2.0 / 3.0 + f64::from(part) / 60.0);
+                        growth.get_mut(at as usize).map(|growth| *growth += this / 20.0);
+                    }
+                    begin += this;
+                }
+                let space = Space { used: &used, growth: &growth };
+                let found = Cycles::find(&flat(800), space);
+                assert_eq!(found.length, None, "{length} with {lost}");
+                assert_eq!(found.count, Some(space.turns()));
+                if lost == 0.0 {
+                    assert!(found.count.is_some_and(|count| count > 0.5 * 800.0 / length));
+                }
+            }
+        }
+    }
+
+    /// Bursts of 8 intervals while collection comes after 60 to 120: only a longer cycle of the
+    /// figure is one that batches can hold.
+    #[test]
+    fn a_figure_that_repeats_makes_no_regular_collection() {
+        let (mut used, mut growth) = (Vec::new(), Vec::new());
+        for length in [60, 130, 40, 110, 80, 50, 120] {
+            for at in 1..=length {
+                used.push(60.0 / f64::from(length));
+                growth.push(if at == length { 60.0 } else { 0.0 } - 60.0 / f64::from(length));
+            }
+        }
+        let of = |length: usize| {
+            let burst = |at: usize| if at % length < length / 4 { 9.0 } else { 1.0 };
+            let sums: Vec<_> =
+                (0..used.len()).map(|at| Sums { total: burst(at), count: 1.0 }).collect();
+            Found::new(&sums, Space { used: &used, growth: &growth })
+        };
+        let (short, long) = (of(8), of(120));
+        assert!(!short.collects_regularly && !long.collects_regularly);
+        assert_eq!(short.cycles.length, None);
+        assert!(short.of_figure.is_some_and(|length| (length - 8.0).abs() < 0.1));
+        assert!(long.cycles.length.is_some_and(|length| (length - 120.0).abs() < 1.0), "{long:?}");
     }
 
     #[test]

@@ -27,5 +27,8 @@ pub use ledger::{Ledger, Snapshot, SnapshotId, Snapshots};
 pub use readings::Readings;
 pub use series::{Field, Merge, Number, Series, Values};
 pub use slowest::Slowest;
-pub use steady::{COUNT_MIN, Course, INTERVALS_MIN, Reason, Verdict, steady_state};
+pub use steady::{
+    COUNT_MIN, CYCLES_AFTER_CUT, CYCLES_MIN, Course, INTERVALS_MIN, IRREGULAR_MIN, Reason, Verdict,
+    steady_state,
+};
 pub use sums::Sums;

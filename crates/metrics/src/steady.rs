@@ -19,7 +19,7 @@
 //! Research 31, 1983). The burden of proof is then with the rest: it must have ten cycles, and a
 //! rise or fall of half of what was left out must be excluded.
 
-use crate::cycles::{Cycles, Space};
+use crate::cycles::{Found, Space};
 use crate::student;
 use crate::sums::{Sums, running};
 
@@ -30,14 +30,16 @@ pub const INTERVALS_MIN: usize = 20;
 pub const COUNT_MIN: f64 = 50.0;
 
 /// Fewest cycles of collection: one may be the first or the last of its kind.
-const CYCLES_MIN: f64 = 3.0;
+pub const CYCLES_MIN: f64 = 3.0;
 
-/// The same if they are not regular. Then batches differ in their share of cycles, and fewer of them than
-/// the tests need say nothing of a trend.
-const IRREGULAR_MIN: f64 = TESTED_MIN as f64;
+/// Fewest cycles of collection if they are not regular. Then batches differ in their share of cycles, and
+/// fewer of them than the tests need say nothing of a trend.
+pub const IRREGULAR_MIN: f64 = TESTED_MIN as f64;
 
-/// Fewest cycles, and fewest batches, after a beginning that was left out.
-const CYCLES_AFTER_CUT: f64 = 10.0;
+/// Fewest cycles of collection after a beginning that was left out.
+pub const CYCLES_AFTER_CUT: f64 = 10.0;
+
+/// Fewest batches after a beginning that was left out.
 const BATCHES_AFTER_CUT: usize = 8;
 
 /// Batches of a long run: of one with regular cycles, and of another one, in which longer batches
@@ -123,7 +125,7 @@ pub enum Reason {
         /// Number of batches.
         batches: usize,
     },
-    /// What the figure depends on is not steady.
+    /// Write amplification, on which the figure depends, is not steady.
     Cause(Box<Self>),
     /// The figure changed at the beginning, and the rest is too short, or varies too much, to show
     /// that it does not go on.
@@ -205,11 +207,11 @@ fn judged(course: Course<'_>, least: usize) -> Result<Flat, Reason> {
     if course.figure.len() < INTERVALS_MIN || count < COUNT_MIN {
         return Err(Reason::TooShort);
     }
-    let cycles = Cycles::find(course.figure, course.space);
-    if let Some(count) = cycles.count {
-        enough(count, cycles.length.is_some())?;
+    let found = Found::new(course.figure, course.space);
+    if let Some(count) = found.cycles.count {
+        enough(count, found.collects_regularly)?;
     }
-    let edges = edges(course.figure.len(), cycles);
+    let edges = edges(course.figure.len(), found);
     let batches = Batches::new(course.figure, &edges);
     level(course.figure)?;
     batches.judged(least)?;
@@ -217,7 +219,7 @@ fn judged(course: Course<'_>, least: usize) -> Result<Flat, Reason> {
         let of_cause = Batches::new(cause, &edges).judged_as_cause(least);
         of_cause.map_err(|reason| Reason::Cause(Box::new(reason)))?;
     }
-    Ok(Flat { batches, cycles: cycles.count })
+    Ok(Flat { batches, cycles: found.cycles.count })
 }
 
 /// Fails with too few cycles of collection.
@@ -229,23 +231,32 @@ fn enough(cycles: f64, are_regular: bool) -> Result<(), Reason> {
 }
 
 /// Edges of batches: of whole cycles if they are regular, so that the last one is complete. Else
-/// there are no more batches than cycles, as neighbours in a cycle depend on each other.
-fn edges(intervals: usize, cycles: Cycles) -> Vec<usize> {
+/// there are no more batches than cycles, as neighbours in a cycle depend on each other. They still
+/// hold whole cycles of a figure that repeats.
+fn edges(intervals: usize, found: Found) -> Vec<usize> {
     let all = intervals as f64;
-    let (length, count) = match cycles.length {
+    // The length of a unit that is not divided, the number of units, and that of batches.
+    let (unit, units, count) = match found.cycles.length {
         Some(length) => {
             let several = (all / length / BATCHES).floor().max(1.0);
-            (several * length, all / (several * length))
+            let count = (all / (several * length)).floor();
+            (several * length, count, count)
         }
         None => {
             let most = BATCHES_IRREGULAR;
-            let count = cycles.count.unwrap_or(most).min(most).floor();
-            (all / count, count)
+            let count = found.cycles.count.unwrap_or(most).min(most).floor();
+            match found.of_figure {
+                Some(length) => {
+                    let units = (all / length).floor();
+                    (length, units, count.min(units))
+                }
+                None => (all / count, count, count),
+            }
         }
     };
-    let count = count.floor() as usize;
-    let edge = |batch: usize| (all - (count - batch) as f64 * length).round() as usize;
-    (0..=count).map(edge).collect()
+    let units_before = |batch: usize| (batch as f64 * units / count).floor();
+    let edge = |batch: usize| (all - (units - units_before(batch)) * unit).round() as usize;
+    (0..=count as usize).map(edge).collect()
 }
 
 /// Fails if the last of [`LEVELS`] parts of a run lie far outside the range of all earlier ones, or
@@ -361,8 +372,8 @@ impl Batches {
         let values: Vec<f64> = self.means.iter().map(scaled).collect();
         let line = Line::through(&values);
         if line.rise.abs() > accepted && line.chance(&values) < MISTAKE_OF_LINE {
-            let line = Line::through(&self.means);
-            return Err(Reason::Drift { before: line.begin(), after: line.end() });
+            let shown = |value: f64| if is_positive { libm::exp(value) } else { value * scale };
+            return Err(Reason::Drift { before: shown(line.begin()), after: shown(line.end()) });
         }
         let split = Split::best(&values, least);
         if split.change.abs() > accepted && split.chance(&values, least) < MISTAKE_OF_SPLIT {
@@ -504,7 +515,7 @@ fn widening(rest: &[f64]) -> f64 {
     ((1.0 + resemblance) / (1.0 - resemblance)).sqrt()
 }
 
-/// What a normal variate does not exceed in 95 of 100 cases.
+/// Value that a normal variate does not exceed in 95 of 100 cases.
 const ONE_SIDED_95: f64 = 1.645;
 
 #[cfg(test)]
