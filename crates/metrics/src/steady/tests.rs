@@ -108,7 +108,8 @@ fn called_steady(kind: &str, run: impl Fn(Stream) -> Made) -> u32 {
 #[test]
 fn stationary_runs_are_called_steady() {
     // Three in a hundred are not: 2 by the line and 1 by the split. So 6 of 200 are expected, with a
-    // standard deviation of sqrt(200 * 0.03 * 0.97) = 2.4. Four of them more are 15.
+    // standard deviation of sqrt(200 * 0.03 * 0.97) = 2.4. Four of them more are 15. Over 25 seeds it was 2.4 % with
+    // noise, 3.6 % with waves of 58 intervals (ten cycles), and 3.2 % in all.
     let least = RUNS - 15;
     for length in [25.0, 40.0, 58.0] {
         let kind = format!("waves of {length} intervals");
@@ -219,8 +220,9 @@ fn bursts_do_not_make_collection_regular() {
     };
     let without = called_steady("irregular", |stream| run(stream, false));
     let with = called_steady("irregular", |stream| run(stream, true));
-    // A tenth is regular by chance: 20 of 200, and four standard deviations of 4.2 more.
-    assert!(without <= 37 && with <= 37, "{without} without bursts, {with} with them");
+    // Some repeat by chance: 23 of 200 in the mean of 25 seeds, with or without bursts. Four standard
+    // deviations of sqrt(200 * 0.115 * 0.885) = 4.5 more are 41.
+    assert!(without <= 41 && with <= 41, "{without} without bursts, {with} with them");
 }
 
 /// Batches of whole bursts, and no more of them than cycles of collection.
