@@ -201,6 +201,10 @@ fn irregular_cycles_must_be_more() {
     };
     assert!((4.9..5.3).contains(&cycles) && needed == 6.0, "{cycles} of {needed}");
     assert_eq!(of(&[60, 130, 40, 110, 80, 50, 120]).verdict(), Verdict::Steady { from: 0 });
+    // Nor do latencies that repeat after 8 intervals give them a common length.
+    let mut bursts = of(&[60, 130, 40, 110, 80]);
+    bursts.latency.iter_mut().step_by(8).for_each(|sums| sums.total *= 2.0);
+    assert_eq!(bursts.reason(), few.reason());
 }
 
 /// Cycles of 80 to 240 intervals are five at most in 600, and six are needed. Bursts of 8 intervals in
