@@ -284,7 +284,9 @@ mod tests {
                     // Regained evenly, in the last third.
                     for part in 0..20 {
                         let at = begin + this * (2.0 / 3.0 + f64::from(part) / 60.0);
-                        growth.get_mut(at as usize).map(|growth| *growth += this / 20.0);
+                        if let Some(growth) = growth.get_mut(at as usize) {
+                            *growth += this / 20.0;
+                        }
                     }
                     begin += this;
                 }
