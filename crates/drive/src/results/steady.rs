@@ -8,8 +8,8 @@ use engine::{Instant, Span};
 use ftl::Layout;
 use host::Kind;
 use metrics::{
-    COUNT_MIN, Course, Cycles, Estimate, Reason, Space, Sums, Values, Verdict, estimate,
-    steady_state,
+    COUNT_MIN, CYCLES_AFTER_CUT, CYCLES_MIN, Course, Cycles, Estimate, Reason, Space, Sums, Values,
+    Verdict, estimate, steady_state,
 };
 use serde_json::{Value, json};
 use settings::{counted, each};
@@ -17,9 +17,6 @@ use settings::{counted, each};
 /// Cycles of collection that a run should have beside those that a verdict needs: a part of one at each
 /// end.
 const CYCLES_MORE: f64 = 1.0;
-
-/// Cycles that a run should have after a beginning that is not steady.
-const CYCLES_AFTER_CUT: f64 = 11.0;
 
 /// Factor by which the mean latency of the last third of a run exceeds that of the first if it rises;
 /// with too few cycles also that of the second third, and this that of the first.
@@ -175,7 +172,7 @@ impl<'a> Steadiness<'a> {
     /// this length.
     fn estimate(&self, sums: &[Sums]) -> Option<Estimate> {
         let all = sums.iter().copied().sum();
-        let are_enough = self.cycles.count.is_none_or(|count| count >= 3.0);
+        let are_enough = self.cycles.count.is_none_or(|count| count >= CYCLES_MIN);
         let cycle = self.cycles.length.filter(|_| are_enough);
         estimate(all, &sums[self.from..], cycle)
     }
@@ -241,8 +238,11 @@ impl<'a> Steadiness<'a> {
             Reason::Unproven { whole, from, cycles } => {
                 let moment = time(observed.moment(*from) - Instant::START);
                 let lack = match cycles {
-                    Some(cycles) if *cycles < 10.0 => {
-                        format!("has {} GC cycles, and 10 are needed to tell", tenths(*cycles))
+                    Some(cycles) if *cycles < CYCLES_AFTER_CUT => {
+                        format!(
+                            "has {} GC cycles, and {CYCLES_AFTER_CUT} are needed to tell",
+                            tenths(*cycles)
+                        )
                     }
                     _ => "varies too much to tell".into(),
                 };
@@ -274,13 +274,13 @@ impl<'a> Steadiness<'a> {
     fn too_few(&self, cycles: f64, needed: f64, observed: &Observed) -> String {
         if observed.erases().sum::<u64>() == 0 {
             return format!(
-                "hosts used up free space and no block was erased, so there was no GC cycle, and 3 are \
-                 needed; at this rate the free blocks last for {} more",
+                "hosts used up free space and no block was erased, so there was no GC cycle, and \
+                 {CYCLES_MIN} are needed; at this rate the free blocks last for {} more",
                 duration(self.lasts(observed))
             );
         }
         let length = duration(self.span(observed, 0).as_ns() as f64 / cycles);
-        let why = if needed > 3.0 { " that are not regular" } else { "" };
+        let why = if needed > CYCLES_MIN { " that are not regular" } else { "" };
         format!(
             "the counted time has {} GC cycles of about {length}{why}, and {needed} are needed",
             tenths(cycles),
@@ -299,17 +299,18 @@ impl<'a> Steadiness<'a> {
         let begin = observed.moment(0) - Instant::START;
         let counted = self.span(observed, 0);
         let of = |ns: f64| Span::from_ns(ns as u64);
+        let enough = CYCLES_AFTER_CUT + CYCLES_MORE;
         match reason {
             Reason::TooFewCycles { cycles, needed } if observed.erases().sum::<u64>() > 0 => {
                 Some(begin + of(counted.as_ns() as f64 / cycles * (needed + CYCLES_MORE)))
             }
             Reason::Spread { batches, .. } => {
-                Some(begin + of(counted.as_ns() as f64 / *batches as f64 * CYCLES_AFTER_CUT))
+                Some(begin + of(counted.as_ns() as f64 / *batches as f64 * enough))
             }
-            Reason::Unproven { from, cycles: Some(cycles), .. } if *cycles < 10.0 => {
+            Reason::Unproven { from, cycles: Some(cycles), .. } if *cycles < CYCLES_AFTER_CUT => {
                 let rest = self.span(observed, *from).as_ns() as f64;
                 let before = observed.moment(*from) - Instant::START;
-                Some(before + of(rest / cycles * CYCLES_AFTER_CUT))
+                Some(before + of(rest / cycles * enough))
             }
             _ => None,
         }

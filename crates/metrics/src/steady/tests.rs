@@ -109,7 +109,7 @@ fn called_steady(kind: &str, run: impl Fn(Stream) -> Made) -> u32 {
 fn stationary_runs_are_called_steady() {
     // Three in a hundred are not: 2 by the line and 1 by the split. So 6 of 200 are expected, with a
     // standard deviation of sqrt(200 * 0.03 * 0.97) = 2.4. Four of them more are 15. Over 25 seeds it was 2.4 % with
-    // noise, 3.6 % with waves of 58 intervals (ten cycles), and 3.2 % in all.
+    // noise, 3.6 % with waves of 58 intervals (ten cycles), and 3.1 % in all.
     let least = RUNS - 15;
     for length in [25.0, 40.0, 58.0] {
         let kind = format!("waves of {length} intervals");
