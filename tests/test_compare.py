@@ -71,7 +71,7 @@ def test_holm_on_a_worked_example():
 def test_pairs_by_hand():
     # Mean 2, deviations -1, 0, 1: variance 1, standard error 1/sqrt(3).
     estimate = statistics.of_pairs(pairs_of(1.0, 2.0, 3.0))
-    assert estimate == pytest.approx((2.0, 1 / math.sqrt(3), 2))
+    assert estimate == pytest.approx((2.0, 1 / math.sqrt(3), 2, 0.0))
     low, high = estimate.interval(0.95)
     assert (low, high) == pytest.approx((2 - 4.303 / 3**0.5, 2 + 4.303 / 3**0.5), abs=1e-3)
     assert statistics.of_pairs(pairs_of(1.0)) is None
@@ -79,6 +79,46 @@ def test_pairs_by_hand():
 
 def pairs_of(*differences, step=0.0):
     return [(Figure(10.0, step), Figure(10.0 + each, step)) for each in differences]
+
+
+def test_an_interval_reaches_over_a_bias():
+    # Without a bias it is Student's t; far from 0 only one side of the truth is left: the tables
+    # have t(0.975; 9) = 2.262 and t(0.95; 9) = 1.833.
+    assert Estimate(7.0, 2.0, 9).half(0.95) == pytest.approx(2 * 2.262, abs=2e-3)
+    assert Estimate(7.0, 2.0, 9, -1000.0).half(0.95) == pytest.approx(1000 + 2 * 1.833, abs=2e-3)
+    assert Estimate(7.0, 0.0, 9, -4.0).interval(0.95) == (3.0, 11.0)
+    assert [Estimate(value, 0.0, 9, 4.0).p for value in (4.0, 5.0)] == [1.0, 0.0]
+
+
+def test_a_probability_with_a_bias_agrees_with_the_interval():
+    # For one degree of freedom the distribution is arc tangent's (Cauchy).
+    estimate = Estimate(-3.0, 1.0, 1, 1.0)
+    assert estimate.p == pytest.approx(1 - (math.atan(2) + math.atan(4)) / math.pi)
+    for bias in (0.0, 0.3, -2.0, 40.0):
+        for freedom in (1, 9, 39):
+            half = Estimate(0.0, 1.5, freedom, bias).half(0.95)
+            for side in (-1, 1):
+                edge = Estimate(side * half, 1.5, freedom, bias)
+                assert edge.p == pytest.approx(0.05)
+                assert Estimate(0.99 * edge.value, *edge[1:]).p > 0.05
+                assert Estimate(1.01 * edge.value, *edge[1:]).p < 0.05
+
+
+def test_biases_of_independent_sides_are_subtracted():
+    estimate = statistics.of_unpaired(Estimate(10.0, 3.0, 9, 2.0), Estimate(12.0, 4.0, 9, -1.0))
+    assert estimate[:2] == pytest.approx((2.0, 5.0))
+    assert estimate.bias == -3.0
+
+
+def test_the_bias_is_the_distance_to_whole_blocks():
+    # Ten blocks of ten with the values 0 to 9, then five requests more of 20.
+    values = [float(at % 10) for at in range(100)] + [20.0] * 5
+    blocks = Blocks([pl.Series(values)], [list(range(0, 101, 10))])
+    assert blocks.mean().bias == pytest.approx((450 + 100) / 105 - 4.5)
+    (median,) = blocks.quantiles([0.5])
+    # Rank 53 of 105, and 50 of 100: of rising values, ten of each.
+    assert (median.value, median.bias) == (5.0, 1.0)
+    assert Blocks([pl.Series(values[:100])], [list(range(0, 101, 10))]).mean().bias == 0
 
 
 def test_what_a_likely_difference_lacks():
@@ -112,7 +152,7 @@ def test_what_is_no_least_difference(given):
 def test_equal_differences_of_figures_that_go_in_steps_prove_nothing():
     # A step of 1 has a variance of 1/12, a difference of two 1/6, the mean of two of those 1/12.
     estimate = statistics.of_pairs(pairs_of(2.0, 2.0, step=1.0))
-    assert estimate == pytest.approx((2.0, 12**-0.5, 1))
+    assert estimate == pytest.approx((2.0, 12**-0.5, 1, 0.0))
     # For one degree of freedom the distribution is arc tangent's (Cauchy).
     assert estimate.p == pytest.approx(1 - 2 / math.pi * math.atan(2 * 12**0.5))
     assert statistics.of_pairs(pairs_of(2.0, 2.0)).p == 0
@@ -237,9 +277,11 @@ def test_a_shift_of_every_request_is_found_exactly():
     assert [estimate.value for estimate in blocks.quantiles([0.5, 0.99])] == [500.0, 500.0]
 
 
-def waves(rng: random.Random, cycles: float, high: float = 10.0) -> list[float]:
+def waves(
+    rng: random.Random, cycles: float, high: float = 10.0, spread: float = 0.2
+) -> list[float]:
     """Latencies in cycles of 300 requests, 90 of which meet a wave of a height of its own."""
-    heights = [high * rng.uniform(0.8, 1.2) for _ in range(math.ceil(cycles))]
+    heights = [high * rng.uniform(1 - spread, 1 + spread) for _ in range(math.ceil(cycles))]
     of = [heights[at // 300] if at % 300 < 90 else 1.0 for at in range(round(300 * cycles))]
     return [1000 * value * rng.uniform(0.9, 1.1) for value in of]
 
@@ -267,6 +309,29 @@ def test_blocks_of_whole_cycles_cover_a_known_difference(cycles):
     # 95 % are expected; 60 of them have a standard deviation of 1.7.
     assert min(covered) >= 0.85 * decided, (covered, decided)
     assert undecided <= CASES // 5
+
+
+def test_sides_that_end_elsewhere_in_their_cycle_are_not_called_different():
+    """12 cycles, and 12.4 with a whole wave more, which no block has."""
+    seed, wrong, decided = 5000, [0, 0], 0
+    print(f"seeds {seed} to {seed + CASES - 1}")
+    for case in range(CASES):
+        rng = random.Random(seed + case)
+        each = []
+        for cycles in (12.0, 12.4):
+            column = pl.Series(waves(rng, cycles, spread=0.05))
+            # A last moment at the very end, so that all 12 cycles are whole.
+            edges = statistics.whole_cycles([*range(len(column)), len(column)], 0, 300.0)
+            each.append(Blocks([column], edges))
+        if not all(blocks.are_enough for blocks in each):
+            continue
+        decided += 1
+        pairs = [[b.mean(), *b.quantiles([0.85], 100)] for b in each]
+        for at, (a, b) in enumerate(zip(*pairs, strict=True)):
+            wrong[at] += statistics.of_unpaired(a, b).p < 0.05
+    # Of 60 cases at 5 %, more than 8 are wrong with one chance in 500.
+    assert max(wrong) <= 8, (wrong, decided)
+    assert decided >= 0.8 * CASES
 
 
 def test_whole_cycles_are_divided_alike():
@@ -998,13 +1063,30 @@ def test_slowest_requests_are_counted_in_whole_cycles():
     """Ten at the beginning of each of 20 cycles and a half: by halves of cycles they would vary."""
     moments = [at * 1000 + each for at in range(21) for each in range(10)]
     whole = slowest._of_number(moments, (0, 20_500), 1000.0)
-    # The same number in each, so the error is that of independent requests.
-    assert whole == (math.sqrt(210), 19)
-    error, _ = slowest._of_number(moments, (0, 20_500), None)
+    # The same number in each, so the error is that of independent requests. Whole cycles have
+    # 205 in this time.
+    assert whole == (math.sqrt(210), 19, 5.0)
+    error, _, bias = slowest._of_number(moments, (0, 20_500), None)
     assert error > math.sqrt(210)
+    assert bias == 0
     falling = list(range(500_000, 479_000, -100))
     shuffled = [moments[at * 37 % 210] for at in range(210)]
     assert slowest.estimate(falling, shuffled, 100, (0, 20_500), 1000.0) is not None
+
+
+def test_the_interval_of_slowest_requests_reaches_over_an_unfinished_cycle():
+    """Ten in each of 20 cycles and 10 in half a one: five more than whole cycles have."""
+    moments = [at * 1000 + each for at in range(21) for each in range(10)]
+    falling = list(range(500_000, 459_000, -100))
+    found = slowest.estimate(falling, moments + [0] * 200, 210, (0, 20_500), 1000.0)
+    ranks = round(found.error * student_quantile(0.975, 19) / 100)
+
+    def covered(distance: float) -> float:
+        error = math.sqrt(210)
+        return student_cdf((distance - 5) / error, 19) - student_cdf((-distance - 5) / error, 19)
+
+    # The edges are whole ranks: the least that cover 95 %.
+    assert covered(ranks) >= 0.95 > covered(ranks - 1)
 
 
 def test_the_reason_of_an_untested_far_percentile_is_the_true_one(open_loop, tmp_path):

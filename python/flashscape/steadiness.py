@@ -81,6 +81,14 @@ def cycles(summary: Mapping[str, Any]) -> str | None:
     return f"{count} cycles of {units.duration(found['mean_ns'])}"
 
 
+def regular_cycle(summary: Mapping[str, Any]) -> float | None:
+    """Return the length of a run's cycles; None if they are not regular, or there are none."""
+    # Summaries of earlier versions lack this key.
+    found = summary.get("cycles") or {}
+    length: float | None = found.get("regular_ns")
+    return length
+
+
 def repeats(summary: Mapping[str, Any]) -> bool:
     """Return True if enough GC cycles were counted to tell that they repeat."""
     found = summary.get("cycles")

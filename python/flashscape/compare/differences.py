@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from flashscape import percentiles
+from flashscape import percentiles, steadiness
 from flashscape._flashscape import student_quantile
 from flashscape.compare import groups, slowest, statistics
 from flashscape.compare.arrivals import is_open, open_loops, pairs
@@ -240,21 +240,13 @@ class _Side(NamedTuple):
     @classmethod
     def of(cls, run: Result, latencies: pl.Series, arrived: pl.Series) -> _Side:
         begin = run.summary["simulated_ns"] - run.summary["counted_ns"]
-        return cls(latencies, arrived.sort(), begin, regular_cycle(run))
+        return cls(latencies, arrived.sort(), begin, steadiness.regular_cycle(run.summary))
 
     def divisions(self) -> list[list[int]] | None:
         """Return divisions into whole cycles; None without regular ones."""
         if self.cycle_ns is None:
             return None
         return statistics.whole_cycles(self.moments, self.begin_ns, self.cycle_ns)
-
-
-def regular_cycle(run: Result) -> float | None:
-    """Return the length of a run's cycles; None if they are not regular, or there are none."""
-    # Summaries of earlier versions lack this key.
-    cycles = run.summary.get("cycles") or {}
-    length: float | None = cycles.get("regular_ns")
-    return length
 
 
 def _latencies(one: Result, other: Result, group: tuple[str, str], *, paired: bool) -> list[_Side]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from flashscape._flashscape import student_cdf, student_quantile
+from flashscape._flashscape import student_cdf
 from flashscape.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -55,9 +55,8 @@ def seeds_needed(estimate: Estimate, factor: float, alpha: float) -> int | None:
 def requests_needed(estimate: Estimate, factor: float, alpha: float) -> float | None:
     """Return how many times as many requests would make the same difference significant.
 
-    The error falls with the root of their number, and ``factor`` is that of the correction. None if
-    more than a thousand times as many are needed.
+    The interval shrinks with the root of their number, and ``factor`` is that of the correction.
+    None if more than a thousand times as many are needed.
     """
-    needed = student_quantile(1 - alpha / factor / 2, estimate.freedom)
-    times = (needed * estimate.error / estimate.value) ** 2
+    times = (estimate.half(1 - alpha / factor) / estimate.value) ** 2
     return times if times <= _TIMES_MOST else None

@@ -12,10 +12,10 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, NamedTuple
 
-from flashscape import together
+from flashscape import steadiness, together
 from flashscape._flashscape import student_quantile
 from flashscape.compare import groups
-from flashscape.compare.statistics import BLOCKS, ONE_SIDED_95, Estimate, correlation
+from flashscape.compare.statistics import BLOCKS, ONE_SIDED_95, Estimate, correlation, reach
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -57,8 +57,7 @@ def _of_run(run: Result, group: tuple[str, str], beyond: int) -> Estimate | Miss
     rows = together.slowest(run, group[1], groups.members(run, group))
     end = run.summary["simulated_ns"]
     span = (end - run.summary["counted_ns"], end)
-    # Summaries of earlier versions lack cycles.
-    cycle = (run.summary.get("cycles") or {}).get("regular_ns")
+    cycle = steadiness.regular_cycle(run.summary)
     falling, arrived = rows["latency_ns"].to_list(), rows["arrived_ns"].to_list()
     return _estimate(falling, arrived, beyond, span, cycle)
 
@@ -94,22 +93,25 @@ def _estimate(
     spread = _of_number(moments, span, cycle)
     if spread is None:
         return Missing(None)
-    error, freedom = spread
-    t = student_quantile(0.975, freedom)
-    fewer, more = math.floor(beyond - t * error), math.ceil(beyond + t * error)
+    error, freedom, bias = spread
+    distance = reach(bias, error, freedom, 0.95)
+    fewer, more = math.floor(beyond - distance), math.ceil(beyond + distance)
     if fewer < 1:
         return Missing(None)
     if more > len(falling):
         return Missing(more)
     # Take the longer half of the interval: a tail is longer above than below.
     half = max(falling[fewer - 1] - value, value - falling[more - 1])
-    return Estimate(float(value), half / t, freedom)
+    return Estimate(float(value), half / student_quantile(0.975, freedom), freedom)
 
 
 def _of_number(
     moments: Sequence[int], span: tuple[int, int], cycle: float | None
-) -> tuple[float, int] | None:
-    """Return the error of the number of slow requests, and its degrees of freedom."""
+) -> tuple[float, int, float] | None:
+    """Return the error of the number of slow requests, its degrees of freedom, and its bias.
+
+    The bias is the number of all less that of whole cycles, for the same time.
+    """
     begin, end = span
     if end <= begin:
         return None
@@ -129,7 +131,9 @@ def _of_number(
             widening = 1 + 2 * max(0.0, resemblance)
             whole = (end - begin) / width
             # At least the error of independent requests; by chance they may look steadier.
-            return math.sqrt(max(whole * spread * widening, len(moments))), count - 1
+            error = math.sqrt(max(whole * spread * widening, len(moments)))
+            bias = len(moments) - whole * mean if rest >= _NOTHING else 0.0
+            return error, count - 1, bias
     return None
 
 

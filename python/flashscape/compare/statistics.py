@@ -41,18 +41,51 @@ class Estimate(NamedTuple):
     value: float
     error: float
     freedom: int
+    bias: float = 0.0
+    """Value of all requests less that of whole cycles, which the error belongs to."""
+
+    def half(self, confidence: float) -> float:
+        """Return half the width of the interval of this confidence."""
+        return reach(self.bias, self.error, self.freedom, confidence)
 
     def interval(self, confidence: float) -> tuple[float, float]:
         """Return the interval that covers the true difference with this probability."""
-        half = student_quantile((1 + confidence) / 2, self.freedom) * self.error
+        half = self.half(confidence)
         return self.value - half, self.value + half
 
     @property
     def p(self) -> float:
         """Probability of a difference as large as this if there is none."""
         if self.error == 0:
-            return 1.0 if self.value == 0 else 0.0
-        return 2 * (1 - student_cdf(abs(self.value) / self.error, self.freedom))
+            return 1.0 if abs(self.value) <= abs(self.bias) else 0.0
+        return _beyond(abs(self.value), self.bias, self.error, self.freedom)
+
+
+def reach(bias: float, error: float, freedom: int, confidence: float) -> float:
+    """Return the distance from a value within which the truth lies with this probability.
+
+    The value is off by ``bias``, and the rest of its error is Student's t with this standard
+    ``error``. Without a bias the distance is that of Student's t.
+    """
+    bias = abs(bias)
+    without = student_quantile((1 + confidence) / 2, freedom) * error
+    if bias == 0 or error == 0:
+        return bias + without
+    low, high = without, bias + without
+    while low < (middle := (low + high) / 2) < high:
+        if _beyond(middle, bias, error, freedom) > 1 - confidence:
+            low = middle
+        else:
+            high = middle
+    return high
+
+
+def _beyond(distance: float, bias: float, error: float, freedom: int) -> float:
+    """Return the probability that bias and error together are at least so far from 0."""
+    above, below = (
+        1 - student_cdf((distance + side * abs(bias)) / error, freedom) for side in (-1, 1)
+    )
+    return above + below
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
@@ -101,10 +134,11 @@ def of_unpaired(one: Estimate | None, other: Estimate | None) -> Estimate | None
         return None
     squares = (one.error**2, other.error**2)
     value, error = other.value - one.value, math.sqrt(sum(squares))
+    bias = other.bias - one.bias
     if error == 0:
-        return Estimate(value, 0.0, min(one.freedom, other.freedom))
+        return Estimate(value, 0.0, min(one.freedom, other.freedom), bias)
     spread = squares[0] ** 2 / one.freedom + squares[1] ** 2 / other.freedom
-    return Estimate(value, error, max(1, math.floor(sum(squares) ** 2 / spread)))
+    return Estimate(value, error, max(1, math.floor(sum(squares) ** 2 / spread)), bias)
 
 
 class Blocks:
@@ -145,7 +179,8 @@ class Blocks:
         excess = (weight * (mean - whole) for weight, mean in zip(weights, means, strict=True))
         spread = math.fsum(each**2 for each in excess) / (self.count - 1)
         error = math.sqrt(spread / self.count * self.widening)
-        return Estimate(value, error, self.count - 1)
+        bias = 0.0 if self._has_all else value - whole
+        return Estimate(value, error, self.count - 1, bias)
 
     def quantiles(
         self, quantiles: Sequence[float], resamples: int = RESAMPLES
@@ -153,11 +188,15 @@ class Blocks:
         """Return quantiles, or the differences of quantiles, by resampling whole blocks.
 
         Each is of all requests; the error is the standard deviation over
-        resamples, in which both columns are made of the same blocks.
+        resamples, in which both columns are made of the same blocks. The bias is
+        the distance to the quantile of the requests in blocks.
         """
         if not self.are_enough:
             return None
         exact = [exact_quantiles(column, quantiles) for column in self.columns]
+        inside = exact
+        if not self._has_all:
+            inside = [exact_quantiles(self._inside(column), quantiles) for column in self.columns]
         drawn = [self._resampled(column, quantiles, resamples) for column in self.columns]
         if len(self.columns) == 2 and self.columns[0].equals(self.columns[1], check_names=False):
             return [Estimate(0.0, 0.0, self.count - 1) for _ in quantiles]
@@ -169,9 +208,18 @@ class Blocks:
             # A resample knows a value only to its bucket.
             steps = math.fsum((_width(of[at]) ** 2) / 12 for of in exact)
             widened = spread * self.count / (self.count - 1) * self.widening + steps
-            value = _less([of[at] for of in exact])
-            estimates.append(Estimate(value, math.sqrt(widened), self.count - 1))
+            value, whole = (_less([of[at] for of in each]) for each in (exact, inside))
+            estimates.append(Estimate(value, math.sqrt(widened), self.count - 1, value - whole))
         return estimates
+
+    @property
+    def _has_all(self) -> bool:
+        """True if every request is in a block."""
+        return self.edges[0] == 0 and self.edges[-1] == len(self.columns[0])
+
+    def _inside(self, column: pl.Series) -> pl.Series:
+        """Return the part of a column that is in blocks."""
+        return column[self.edges[0] : self.edges[-1]]
 
     def _value(self) -> pl.Series:
         return self.columns[0] if len(self.columns) == 1 else self.columns[1] - self.columns[0]
@@ -223,7 +271,7 @@ class Blocks:
         width = (pl.lit(2.0) ** (pl.col("value").clip(1).log(2).floor() - 10)).clip(1.0)
         middle = (pl.col("value") / width).floor() * width + (width - 1) / 2
         counted = (
-            pl.DataFrame({"value": column[self.edges[0] : self.edges[-1]], "block": at})
+            pl.DataFrame({"value": self._inside(column), "block": at})
             .select(middle.alias("middle"), pl.col("block").cast(pl.Int64))
             .group_by("middle", "block")
             .agg(pl.len().cast(pl.Int64).alias("requests"))
