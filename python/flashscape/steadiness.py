@@ -29,6 +29,12 @@ _STOPS = ("time", "requests", "bytes")
 """Limits of a workload."""
 
 
+_WRITING = ("write", "write_zeroes")
+"""Kinds of requests that use free space."""
+
+_WRITES_AT_LEAST = 2 / 3
+"""Share of a run in which workloads write at least, if a longer run is to have more GC."""
+
 _REPEATS = 3
 """Fewest cycles with a verdict on steady state."""
 
@@ -58,8 +64,38 @@ def unsteady(summary: Mapping[str, Any], figure: str) -> Unsteady | None:
         return None
     if is_overloaded(summary):
         return Unsteady(f"{verdict['reason']}; {OVERLOADED}", None)
+    if stopped := _stopped_writers(summary, figure):
+        return Unsteady(verdict["reason"], stopped)
     # Summaries of earlier versions lack this key.
     return Unsteady(verdict["reason"], longer(summary, verdict.get("needed_ns")))
+
+
+def _stopped_writers(summary: Mapping[str, Any], figure: str) -> str | None:
+    """Return the remedy if all workloads that wrote stopped long before the end; else None.
+
+    A longer run then has no more GC. Latency is concerned if it has the reason of write
+    amplification.
+    """
+    verdicts = summary["steady_state"]
+    if verdicts[figure]["reason"] != verdicts["write_amplification"]["reason"]:
+        return None
+    writers = {
+        initiator["name"]
+        for initiator in summary["initiators"]
+        if any(initiator[kind]["requests"] for kind in _WRITING)
+    }
+    latest = _WRITES_AT_LEAST * summary["simulated_ns"]
+    stopped = {}
+    for at, workload in enumerate(summary["config"]["workload"]):
+        stop = (workload.get("stop") or {}).get("time")
+        name, start = workload.get("name"), workload.get("start", "0 s")
+        if name not in writers or stop is None:
+            continue
+        if units.nanoseconds(start) + units.nanoseconds(stop) <= latest:
+            stopped[name] = f'workload[{at}].stop.time, now "{stop}"'
+    if not writers or writers - stopped.keys():
+        return None
+    return f"let writes go on until the end of the run (a larger {', '.join(stopped.values())})"
 
 
 def _is_written(summary: Mapping[str, Any]) -> bool:
@@ -106,6 +142,9 @@ def longer(summary: Mapping[str, Any], needed_ns: float | None = None) -> str | 
         # A request that starves would starve in a longer run.
         starvation = summary.get("starvation")
         return None if starvation and starvation["ended_run"] else "run it to its end"
+    if not summary["counted_ns"] and (warm_up := summary["config"]["run"].get("warm_up")):
+        limits = ", ".join(f"a smaller run.warm_up.{key}" for key in warm_up)
+        return f"shorten the warm-up ({limits})"
     factor = None
     if needed_ns is not None and needed_ns > summary["simulated_ns"]:
         factor = needed_ns / summary["simulated_ns"]
@@ -117,15 +156,19 @@ def _ends(summary: Mapping[str, Any], factor: float | None) -> Iterator[str]:
     """Yield the settings that ended a run, with the values that make it so many times as long."""
     run = summary["config"]["run"]
     time = run.get("time")
-    if time is not None and summary["simulated_ns"] >= units.nanoseconds(time):
+    limits = [key for key in _LIMITS if run.get(key) is not None]
+    workloads = summary["config"]["workload"]
+    is_time_alone = not limits and any(map(_is_endless, workloads))
+    # A sparse open loop ends at its last request, a little before the time.
+    has_reached = time is not None and summary["simulated_ns"] >= units.nanoseconds(time)
+    if time is not None and (has_reached or is_time_alone):
         if factor is None:
             yield "a larger run.time"
         else:
             yield f'run.time = "{_rounded_up(units.nanoseconds(time) * factor)}" or more'
         return
-    limits = [key for key in _LIMITS if run.get(key) is not None]
     yield from (_larger("run", key, run[key], factor) for key in limits)
-    for at, workload in enumerate(summary["config"]["workload"]):
+    for at, workload in enumerate(workloads):
         path = f"workload[{at}]"
         if "trace" in workload:
             times = workload["trace"].get("repeat", 1)
@@ -135,6 +178,12 @@ def _ends(summary: Mapping[str, Any], factor: float | None) -> Iterator[str]:
             stop = workload.get("stop") or {}
             stops = (key for key in _STOPS if stop.get(key) is not None)
             yield from (_larger(f"{path}.stop", key, stop[key], factor) for key in stops)
+
+
+def _is_endless(workload: Mapping[str, Any]) -> bool:
+    """Return True if only a limit of the run ends a workload."""
+    stop = workload.get("stop") or {}
+    return "trace" not in workload and not any(stop.get(key) is not None for key in _STOPS)
 
 
 def _larger(path: str, key: str, value: Any, factor: float | None) -> str:
