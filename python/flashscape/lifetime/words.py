@@ -158,13 +158,22 @@ def _of_amplification(life: Life) -> list[str]:
             "bytes for each byte that it programmed: write amplification is not yet that of use; "
             "age the drive further (precondition.age), or run longer"
         ]
-    # An untimed run is not judged.
-    if drifting := [each for each in life.states if each.unsteady is not None]:
-        return [
-            f"{_share(life, drifting)} write amplification is not known to be steady: "
-            f"{drifting[0].unsteady}; or age the drive further (precondition.age)"
-        ]
+    if drifting := [each for each in life.states if _drifts(each)]:
+        told = f"{_share(life, drifting)} write amplification is not known to be steady"
+        why = next((each.unsteady for each in drifting if each.unsteady is not None), None)
+        if why is None:
+            return [f"{told}: age the drive further (precondition.age), or run longer"]
+        return [f"{told}: {why}; a drive that is aged further (precondition.age) may be steady"]
     return []
+
+
+def _drifts(state: WearState) -> bool:
+    """Return True if write amplification is not known to be steady; an untimed run is not judged.
+
+    Lives of earlier versions have no reason.
+    """
+    is_timed = state.bytes_per_second is not None
+    return state.unsteady is not None or (is_timed and not state.is_steady)
 
 
 def _of_failures(life: Life) -> list[str]:
