@@ -101,6 +101,7 @@ def test_one_wave_is_not_steady_and_its_cycle_is_told(tmp_path):
     sentences = fs.explain(result).sentences
     assert sum("known to be steady" in sentence for sentence in sentences) == 1
     assert not any("repeats" in sentence for sentence in sentences)
+    assert "GC cycles" not in told(result)
     latencies = rows.latencies(result)
     assert "no ±, because the mean is not known to be steady" in latencies.title
     assert not any("±" in row[2] for row in latencies.rows)

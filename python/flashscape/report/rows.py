@@ -210,7 +210,7 @@ def drive(result: Measured) -> Rows:
             for name, verdict in result.steadiness()
         ),
     ]
-    if (cycles := steadiness.cycles(summary)) is not None:
+    if steadiness.repeats(summary) and (cycles := steadiness.cycles(summary)) is not None:
         rows.append(("GC cycles", cycles))
     title = "Drive" if result.summary.get("array") is None else "Drives together"
     return Rows(title, ("figure", "value"), rows, 2)
