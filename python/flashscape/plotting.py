@@ -187,7 +187,7 @@ def _first_of(of: WithFigure) -> Callable[[Path, Percentiles], Callable[[], Figu
 
 
 class _How(NamedTuple):
-    """How to draw a kind of directories of results."""
+    """Functions that draw a kind of directories of results."""
 
     all: Callable[[Path, Percentiles], list[Path]]
     """Draws all pictures, and returns their files."""
@@ -205,4 +205,4 @@ _HOW = {
         _of_one(LifetimeComparison, COMPARED_PICTURE), _first_of(LifetimeComparison)
     ),
 }
-"""How to draw each kind."""
+"""Functions that draw each kind."""
