@@ -23,6 +23,7 @@ from flashscape.compare import (
     kept,
     slowest,
     statistics,
+    untested,
     wanted,
     words,
 )
@@ -554,14 +555,45 @@ def test_wear_is_judged_only_if_write_amplification_is_steady(open_loop, tmp_pat
     assert [each["write_amplification"] for each in kept_verdicts] == [steady, drifting]
 
 
+def test_only_a_flag_makes_a_remedy_a_longer_run():
+    reason = untested._Reason("it rises", "run longer, with fewer writes")
+    assert untested._completed(reason, None) == reason.remedy
+
+
+def test_a_reason_of_several_figures_and_sides_is_told_once(open_loop):
+    """The verdicts of the runs are set by hand; the sides differ in numbers only."""
+    sides = fs.compare(open_loop, varied(open_loop, preemptible=False)).sides
+
+    def told(*reasons: str) -> list[str]:
+        for side, reason in zip(sides, reasons, strict=True):
+            verdict = {"reached": False, "from_ns": None, "reason": reason}
+            (result,) = side.results
+            result.summary["steady_state"] = {"latency": verdict, "write_amplification": verdict}
+        rules = analysis.Rules(wanted.default(), 0.05, 0.0)
+        (contrast,) = analysis.contrasts(sides, rules, lambda _share: None)
+        return [each for each in contrast.sentences if "known to be steady in" in each]
+
+    both = "Write amplification and latency are not known to be steady in"
+    remedy = "run longer (a larger run.requests)."
+    assert told("it rises", "it rises") == [f"{both} A and B: it rises; {remedy}"]
+    assert told("1.5 cycles of 616 ms", "1.4 cycles of 1.2 s") == [
+        f"{both} A and B: in A, 1.5 cycles of 616 ms; {remedy}"
+    ]
+    assert told("it rises", "it falls") == [
+        f"{both} A: it rises; {remedy}",
+        f"{both} B: it falls; {remedy}",
+    ]
+
+
 def test_latencies_that_are_not_known_to_be_steady_are_told_and_judged(exclusive):
     compared, _ = exclusive
     (contrast,) = compared.contrasts
     verdicts = [side.results[0].summary["steady_state"]["latency"] for side in compared.sides]
     assert [each["reached"] for each in verdicts].count(False) > 0
     for side, verdict in zip(compared.sides, verdicts, strict=True):
-        told = f"Latency is not known to be steady in {side.label}: "
-        assert any(each.startswith(told) for each in contrast.sentences) != verdict["reached"]
+        parts = [each.partition(" not known to be steady in ") for each in contrast.sentences]
+        told = [whose.partition(":")[0] for what, _, whose in parts if "latency" in what.lower()]
+        assert any(side.label in whose.split(" and ") for whose in told) != verdict["reached"]
     assert contrast.sentences[-1] == "Differences of latency hold for runs of this length only."
     assert contrast.winner is contrast.baseline
 
@@ -1236,7 +1268,7 @@ def test_seeds_and_names_are_checked_before_anything_runs(config, tmp_path):
     refused("names: 0 for 2 sides", config, config, names=[])
     refused("names: a name is missing", config, config, names=["a", ""])
     refused(
-        "names: 'a' is given twice, so a would not tell the sides apart",
+        "names: 'a' is given twice; name the sides differently",
         config,
         config,
         names=["a", "a"],
@@ -1269,7 +1301,7 @@ def test_a_file_is_compared_with_its_variation(experiment_file, flashscape, tmp_
         (("E", "F", "--vary", "seed=2"), ("--vary changes one experiment",)),
         (("E", "--vary", "drive.ftl.gc.victim=ffo"), ("drive.ftl.gc.victim", "fifo")),
         (("R", "--vary", "seed=2", "--names", "a"), ("--names a: 1 for 2 sides",)),
-        (("E", "F", "--names", "a,a"), ("a would not tell the sides apart",)),
+        (("E", "F", "--names", "a,a"), ("name the sides differently",)),
         (("E", "F", "--names", "a,"), ("a name is missing",)),
         (("E", "F", "--least", "1"), ("least: '1' has no unit (write 1%)",)),
         (("E", "F", "--least", "much"), ("least: 'much' is not a share",)),

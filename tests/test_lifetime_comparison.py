@@ -153,7 +153,7 @@ def test_lives_are_not_compared_with_runs(flashscape, config, tmp_path):
     with pytest.raises(fs.ConfigError, match="names: 1 for 2 lives"):
         fs.compare_lifetimes(life(1, 2.0), life(1, 2.0), names=["one"])
     with pytest.raises(
-        fs.ConfigError, match="names: 'one' is given twice, so one would not tell the lives apart"
+        fs.ConfigError, match="names: 'one' is given twice; name the lives differently"
     ):
         fs.compare_lifetimes(life(1, 2.0), life(1, 2.0), names=["one", "one"])
 

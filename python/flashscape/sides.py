@@ -21,6 +21,5 @@ def checked_names(names: Sequence[str], number: int, nouns: str = "sides") -> li
         raise ConfigError(f"{given}: {len(names)} for {number} {nouns}; give one to each")
     name, times = Counter(names).most_common(1)[0]
     if times > 1:
-        why = f"{name!r} is given twice, so {name} would not tell the {nouns} apart"
-        raise ConfigError(f"{given}: {why}")
+        raise ConfigError(f"{given}: {name!r} is given twice; name the {nouns} differently")
     return list(names)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -15,12 +16,17 @@ from flashscape.compare.wanted import Wanted, default
 from flashscape.compare.words import COSTS, OF_WEAR, figure_name, part_name, shown
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from flashscape.compare.arrivals import Arrivals
     from flashscape.compare.difference import Difference
     from flashscape.compare.side import Side
     from flashscape.compare.tail import Tail
     from flashscape.compare.untested import Untested
     from flashscape.result import Result
+
+_NUMBER = re.compile(r"\d[\d.,]*( [nuµm]?s\b)?")
+"""Number or time in a reason."""
 
 _NAMED = 0.1
 """Causes below this share of the tail's difference are not named."""
@@ -272,19 +278,40 @@ class Contrast:
         same requests, and one may well answer these sooner. But a longer run may differ.
         """
         counted = [row for row in self.differences if row.counts]
-        is_worn = any(row.figure in OF_WEAR for row in counted)
-        told = self._unsteady("write_amplification") if is_worn else []
-        if any(row.initiator for row in counted) and (late := self._unsteady("latency")):
-            told += [*late, "Differences of latency hold for runs of this length only."]
+        figures = []
+        if any(row.figure in OF_WEAR for row in counted):
+            figures.append("write_amplification")
+        if any(row.initiator for row in counted):
+            figures.append("latency")
+        told = self._unsteady(figures)
+        sides = (self.baseline, self.other)
+        if "latency" in figures and any(side.unsteady("latency") for side in sides):
+            told.append("Differences of latency hold for runs of this length only.")
         return told
 
-    def _unsteady(self, figure: str) -> list[str]:
-        called = figure.replace("_", " ").capitalize()
-        found = (side.unsteady(figure) for side in (self.baseline, self.other))
-        return [
-            f"{called} is not known to be steady in {whose}: {why}."
-            for whose, why in filter(None, found)
-        ]
+    def _unsteady(self, figures: Sequence[str]) -> list[str]:
+        """Sentences about unsteady figures: one for those and for sides with the same reason.
+
+        If reasons differ in numbers only, that of the first side is told.
+        """
+        alike: dict[tuple[tuple[str, ...], str], dict[str, str]] = {}
+        for side in (self.baseline, self.other):
+            of_side: dict[tuple[str, str], list[str]] = {}
+            for figure in figures:
+                if (found := side.unsteady(figure)) is not None:
+                    of_side.setdefault(found, []).append(figure.replace("_", " "))
+            for (whose, why), called in of_side.items():
+                alike.setdefault((tuple(called), _NUMBER.sub("", why)), {})[whose] = why
+        told = []
+        for (names, _), of in alike.items():
+            (first, why), *_ = of.items()
+            are = "is" if len(names) == 1 else "are"
+            which = "" if len(set(of.values())) == 1 else f"in {first}, "
+            told.append(
+                f"{' and '.join(names).capitalize()} {are} not known to be steady in "
+                f"{' and '.join(of)}: {which}{why}."
+            )
+        return told
 
     def _lives(self) -> list[str]:
         """Sentences about the drives' lifetimes, if some survived and no figure tells."""

@@ -72,9 +72,11 @@ class _Reason(NamedTuple):
     why: str
     """Clause; :data:`_FEW` and :data:`_NO_LOG` are completed by the numbers."""
     remedy: str | None
+    is_length: bool = False
+    """True if a longer run is a remedy, too: how to make it longer is said first."""
 
 
-_FEW = _Reason("too few requests are at or beyond it", steadiness.LONGER)
+_FEW = _Reason("too few requests are at or beyond it", None, is_length=True)
 _NO_LOG = _Reason("no log", "compare the experiment files")
 
 _Found = tuple[_Reason, tuple[int, ...]]
@@ -95,20 +97,17 @@ def _told(reason: _Reason, named: dict[str, tuple[int, ...]], compared: Compared
     if reason == _NO_LOG:
         return Untested(names, *_no_log(named, compared))
     why = _few(list(named.values()), compared) if reason == _FEW else reason.why
-    return Untested(names, why, _completed(reason.remedy, compared))
+    return Untested(names, why, _completed(reason, compared))
 
 
-def _completed(remedy: str | None, compared: Compared) -> str | None:
-    """Return a remedy with the way to run longer; without it if that would not help."""
-    # That of an unsteady figure is complete.
-    if remedy is None or remedy.partition(",")[0] != steadiness.LONGER:
-        return remedy
+def _completed(reason: _Reason, compared: Compared) -> str | None:
+    """Return the remedy with the way to run longer; without it if that would not help."""
+    if not reason.is_length:
+        return reason.remedy
     ways = [steadiness.longer(side.results[0].summary) for side in compared.sides]
-    others = remedy.removeprefix(steadiness.LONGER)
-    if None in ways:
-        return others.removeprefix(", or ") or None
     # The sides may differ in their limits; what the baseline needs is an example.
-    return f"{ways[0]}{others}"
+    way = None if None in ways else ways[0]
+    return ", or ".join(filter(None, (way, reason.remedy))) or None
 
 
 def _few(each: Sequence[tuple[int, ...]], compared: Compared) -> str:
@@ -175,7 +174,7 @@ def _reason(row: Difference, compared: Compared) -> _Found:
             "there are too few independent samples: too few requests, or latencies that stay "
             "correlated for too long"
         )
-        return _Reason(why, f"{steadiness.LONGER}, or {several_seeds()}"), ()
+        return _Reason(why, several_seeds(), is_length=True), ()
     return _without_logs(row, compared)
 
 
@@ -203,7 +202,7 @@ def _without_logs(row: Difference, compared: Compared) -> _Found:
             f"the slowest requests of {' and '.join(bursts)} come in too few bursts to tell the "
             "error of their number, and there are no logs"
         )
-        return _Reason(why, f"{steadiness.LONGER}, or {several_seeds()}"), ()
+        return _Reason(why, several_seeds(), is_length=True), ()
     return _NO_LOG, (max(needed),) if needed else ()
 
 
