@@ -28,7 +28,6 @@ pub use readings::Readings;
 pub use series::{Field, Merge, Number, Series, Values};
 pub use slowest::Slowest;
 pub use steady::{
-    COUNT_MIN, CYCLES_AFTER_CUT, CYCLES_MIN, Course, INTERVALS_MIN, IRREGULAR_MIN, Reason, Verdict,
-    steady_state,
+    COUNT_MIN, CYCLES_AFTER_CUT, CYCLES_MIN, Course, INTERVALS_MIN, Reason, Verdict, steady_state,
 };
 pub use sums::Sums;

@@ -34,7 +34,7 @@ pub const CYCLES_MIN: f64 = 3.0;
 
 /// Fewest cycles of collection if they are not regular. Then batches differ in their share of cycles, and
 /// fewer of them than the tests need say nothing of a trend.
-pub const IRREGULAR_MIN: f64 = TESTED_MIN as f64;
+const IRREGULAR_MIN: f64 = TESTED_MIN as f64;
 
 /// Fewest cycles of collection after a beginning that was left out.
 pub const CYCLES_AFTER_CUT: f64 = 10.0;

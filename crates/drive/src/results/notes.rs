@@ -98,7 +98,7 @@ pub fn of_array(
 }
 
 /// Bytes in powers of ten with three digits, as results show them.
-fn rounded(bytes: u64) -> String {
+fn bytes_told(bytes: u64) -> String {
     let scale = ["B", "kB", "MB", "GB", "TB", "PB", "EB"];
     let mut place = 0;
     let mut amount = bytes as f64;
@@ -119,7 +119,7 @@ fn worn_out(run: &Run) -> Option<String> {
     let bad = run.device().ftl().tally.retired;
     Some(format!(
         "the drive was worn out after {} had been asked for: {} {} bad, and there is no space for more data",
-        rounded(bytes),
+        bytes_told(bytes),
         counted(bad, "block"),
         each(bad, "is", "are"),
     ))
@@ -267,11 +267,11 @@ fn overloads<'a>(
 
 #[cfg(test)]
 mod tests {
-    use super::rounded;
+    use super::bytes_told;
 
     #[test]
     fn bytes_have_three_digits_in_powers_of_ten() {
-        let told = [0, 999, 1_000, 1_920_000_000_000, 16_777_216, 999_600].map(rounded);
+        let told = [0, 999, 1_000, 1_920_000_000_000, 16_777_216, 999_600].map(bytes_told);
         assert_eq!(told, ["0 B", "999 B", "1 kB", "1.92 TB", "16.8 MB", "1.00 MB"]);
     }
 }

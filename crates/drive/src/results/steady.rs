@@ -84,22 +84,18 @@ impl<'a> Steadiness<'a> {
     pub fn new(measured: &'a Measured, layout: &Layout, cuts: Option<String>) -> Self {
         let (observed, initiators) = (measured.observed(), measured.initiators().len());
         let free_units = free_blocks(measured) * u64::from(layout.units_per_block());
-        let Some(of) = observed else {
-            let unknown = || Verdict::NotKnown { reason: Reason::TooShort };
-            let cycles = Cycles { count: None, length: None };
-            let [latency, amplification] = [unknown(), unknown()];
-            let from = 0;
-            return Self {
-                observed,
-                latency,
-                amplification,
-                cycles,
-                from,
-                initiators,
-                free_units,
-                cuts,
-            };
+        let unknown = || Verdict::NotKnown { reason: Reason::TooShort };
+        let nothing = Self {
+            observed,
+            latency: unknown(),
+            amplification: unknown(),
+            cycles: Cycles { count: None, length: None },
+            from: 0,
+            initiators,
+            free_units,
+            cuts,
         };
+        let Some(of) = observed else { return nothing };
         let (used, growth) = (of.used(), of.growth(layout.units_per_block()));
         let space = Space { used: &used, growth: &growth };
         let (requests, programs) = (of.reads_and_writes(initiators), of.amplification());
@@ -111,7 +107,7 @@ impl<'a> Steadiness<'a> {
             Verdict::NotKnown { .. } => 0,
         };
         let cycles = Cycles::find(&requests[from..], space.since(from));
-        Self { observed, latency, amplification, cycles, from, initiators, free_units, cuts }
+        Self { latency, amplification, cycles, from, ..nothing }
     }
 
     /// The verdicts on mean latency and on write amplification. They mention power cuts in the time
